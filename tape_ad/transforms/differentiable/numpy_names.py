@@ -197,13 +197,25 @@ for _function in each_of(np.tile, np.repeat, np.linspace, np.diag, np.diagflat, 
 
 @stands_in_for(np.arange)
 def arange(*args: Any, **options: Any) -> Any:
-    """Stand in for `numpy.arange`; how many numbers there are is that of the plain ones."""
+    """Stand in for `numpy.arange`; how many numbers there are is that of the plain ones.
+
+    Raises
+    ------
+    NoRuleError
+        For whole numbers, which are sizes and orders, of which code asks no others.
+    """
     if not any(map(holds, (*args, *options.values()))):
         return as_array_constants(np.arange(*unwrapped(args), **unwrapped(options)))
     names = ("start", "stop", "step") if len(args) > 1 or "stop" in options else ("stop",)
     given = {"start": 0, "step": 1, **dict(zip(names, args, strict=False)), **options}
     start, step = given["start"], given["step"]
-    count = np.arange(primal(start), primal(given["stop"]), primal(step)).size
+    ends = [primal(start), primal(given["stop"]), primal(step)]
+    if all(np.all(np.equal(np.round(each), each)) for each in ends):
+        raise NoRuleError(
+            "np.arange from and to whole numbers counts, so it takes no handles; pass t.data, or "
+            "write start + step * np.arange(n)"
+        )
+    count = np.arange(*ends).size
     found = start + step * np.arange(count)
     return found if given.get("dtype") is None else found.astype(given["dtype"])
 
@@ -690,10 +702,17 @@ class Iteration:
         The arrays; those that are made are among them.
     """
 
-    def __init__(self, operands: Any, writes: list[bool], order: str, *, lone: bool) -> None:
+    def __init__(
+        self, operands: Any, writes: list[bool], dtypes: Any, order: str, *, lone: bool
+    ) -> None:
         shape = np.broadcast_shapes(*[np.shape(each) for each in operands if each is not None])
         self.operands = tuple(
-            as_array_constants(np.zeros(shape)) if each is None else each for each in operands
+            as_array_constants(np.zeros(shape, real(dtype)))
+            if each is None
+            else each
+            if dtype is None
+            else replaced(np.asarray)(each, dtype)
+            for each, dtype in zip(operands, dtypes, strict=True)
         )
         self.read = [
             each if flag else np.broadcast_to(each, shape)
@@ -770,29 +789,37 @@ FLAGS = frozenset({"multi_index", "c_index", "f_index", "refs_ok", "zerosize_ok"
 
 @stands_in_for(np.nditer)
 def nditer(
-    op: Any, flags: Any = (), op_flags: Any = None, *args: Any, order: str = "K", **kwargs: Any
+    op: Any,
+    flags: Any = (),
+    op_flags: Any = None,
+    op_dtypes: Any = None,
+    order: Any = "K",
+    **kwargs: Any,
 ) -> Any:
     """Stand in for `numpy.nditer`, element by element.
 
     Raises
     ------
     NoRuleError
-        For axes and dtypes of its own, and for parts in place of elements.
+        For axes of its own, and for parts in place of elements.
     """
     several = op if isinstance(op, SEQUENCES) else (op,)
     if not any(map(holds, several)):
-        options = {"order": order, **kwargs}
-        return np.nditer(unwrapped(op), [*flags], op_flags, *args, **options)
-    if args or kwargs or set(flags) - FLAGS:
-        raise NoRuleError(
-            "np.nditer with external_loop, or with dtypes or axes of its own, takes no handles; "
-            "write np.ndindex(x.shape)"
+        dtypes: Any = (
+            [*map(real, op_dtypes)] if isinstance(op_dtypes, SEQUENCES) else real(op_dtypes)
         )
+        return np.nditer(unwrapped(op), [*flags], op_flags, dtypes, order, **kwargs)
+    if kwargs or set(flags) - FLAGS:
+        raise NoRuleError(
+            "np.nditer with external_loop, or with axes of its own, takes no handles; write "
+            "np.ndindex(x.shape)"
+        )
+    given = op_dtypes if isinstance(op_dtypes, SEQUENCES) else [op_dtypes] * len(several)
     told = op_flags or [["readonly"] if each is not None else ["writeonly"] for each in several]
     told = [told] * len(several) if isinstance(told[0], str) else told
     writes = [not {"readwrite", "writeonly"}.isdisjoint(each) for each in told]
     lists = [as_array_handle(each) if holds(each) else each for each in several]
-    return Iteration(lists, writes, order, lone=len(several) == 1)
+    return Iteration(lists, writes, given, order, lone=len(several) == 1)
 
 
 @stands_in_for(np.finfo)

@@ -169,7 +169,7 @@ def over_several(x: Any) -> Any:
         written: Any = iteration
         for a, b in written:
             b[...] = a**3
-    made: Any = np.nditer([x, x[::-1], None])
+    made: Any = np.nditer([x, x[::-1], None], op_dtypes=[None, float, float])
     for a, b, c in made:
         c[...] = a * b
     columns: Any = np.nditer(x.reshape(2, 2), order="F")
@@ -414,6 +414,7 @@ def test_a_name_keeps_the_gradient(name: str) -> None:
         (lambda x: float("{:.6f}".format(x[0])), ta.errors.ConversionError, "text made"),  # noqa: UP032 - the same
         (lambda x: float(np.array2string(x[0])), ta.errors.NoRuleError, "text of a handle"),
         (lambda x: hash(x[0]), TypeError, "unhashable"),
+        (lambda x: np.sum(np.arange(x[0] * 10) * x[1]), ta.errors.NoRuleError, "whole numbers"),
         (lambda x: {x: 1.0}, TypeError, "unhashable"),
         (lambda x: x[0] * len(x[1].as_integer_ratio()), ta.errors.NoRuleError, "two integers"),
         (lambda x: np.ma.array([1.0, 2.0], mask=[False, True]) * x[0], ta.errors.TapeError, "mask"),
