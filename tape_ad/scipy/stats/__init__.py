@@ -59,7 +59,7 @@ from tape_ad.scipy.stats.continuous import CONTINUOUS
 from tape_ad.scipy.stats.discrete import DISCRETE
 from tape_ad.scipy.stats.distributions import Distribution
 from tape_ad.scipy.stats.families import FORMULAS
-from tape_ad.scipy.stats.multivariate import MULTIVARIATE
+from tape_ad.scipy.stats.multivariate import MULTIVARIATE, Multivariate
 from tape_ad.scipy.stats.partials import DISTRIBUTIONS as METHODS
 from tape_ad.scipy.stats.plots import DRAWING
 from tape_ad.scipy.stats.ranks import PUBLISHED, RANKS
@@ -67,14 +67,9 @@ from tape_ad.scipy.stats.tabulated import with_numbers
 
 add_rules(merged(FORMULAS, METHODS, RANKS))
 
-DISTRIBUTIONS: dict[str, Any] = {
+DISTRIBUTIONS: dict[str, Distribution | Multivariate] = {
     **{name: Distribution(name) for name in sorted([*CONTINUOUS, *DISCRETE])},
     **MULTIVARIATE,
-    **{
-        name: copied_object(getattr(scipy.stats, name))
-        for name in ("poisson_binom",)
-        if hasattr(scipy.stats, name)
-    },
 }
 """The distributions by their names, each of which is an attribute of this module."""
 
