@@ -218,7 +218,7 @@ def note_views(result: ConstantTensor, operands: Any) -> None:
 
 
 def prepare(target: ConstantTensor) -> None:
-    """See to it that nobody but a constant and its views has the memory that is written to.
+    """Copy a constant's memory before it is written to, if others have it too.
 
     A partial may hold it, and its derivative must stay that of what was computed.
     """
@@ -291,7 +291,7 @@ def become(constant: ConstantTensor, node: Tensor) -> None:
 
 
 def fill(target: Any, value: Any) -> None:
-    """Do what ``target[...] = value`` does, of a result that nobody else has, without a copy.
+    """Assign to a result that nobody else has, as ``target[...] = value``, without a copy.
 
     Parameters
     ----------

@@ -454,7 +454,7 @@ def replace(target: Handle, key: Any, value: Any, *, fresh: bool = False) -> Non
             if type(way) is Index:  # a row, as in x[key] += y
                 key = way.key if target.ndim else (*way.key, ...)  # an array, and no number
             else:
-                window = Window.of(memory_of(base.data), memory_of(target.data))
+                window = Window.of_one(memory_of(base.data), memory_of(target.data), base.data.ndim)
         views = boxes_beside(base)
         if fresh and window is None and not views and same_layout(value, base):
             commit(base, value, [])
@@ -472,7 +472,7 @@ def replace(target: Handle, key: Any, value: Any, *, fresh: bool = False) -> Non
 
 
 def overwrite(base: Handle, key: Any, value: Any, views: list[Handle]) -> bool:
-    """Do what `replace` does for keys of integers and slices, and values that fit as they are.
+    """Write into the owner's memory itself, for keys of integers and slices and values that fit.
 
     Where nobody else has the memory, neither a user nor a partial that needs what is there, it is
     written to, and nothing is copied.
@@ -558,7 +558,7 @@ def followed(
     InPlaceError
         When those cannot be told.
     """
-    seen = Window.of(memory_of(base.data), memory_of(view.data))
+    seen = Window.of_one(memory_of(base.data), memory_of(view.data), base.data.ndim)
     way = way_to(view)
     if way is not None:
         return view, view._call(viewed, (new,), {"window": seen, "way": way})

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import TRACERS
+from tape_ad.base.arrays.overridable import is_traced
 from tape_ad.base.errors import TapeError, TieError, TieWarning
 from tape_ad.base.naming import function_name
 from tape_ad.base.trees import flatten, map_leaves
@@ -220,7 +220,7 @@ def with_ties(function: np.ufunc, flags: Any, x: Any, y: Any) -> Any:
 
 def concrete(value: Any) -> Any:
     """Give the array that a capture computes with; anything else as it is."""
-    return value.data if type(value) in TRACERS else value
+    return value.data if is_traced(value) else value
 
 
 TRUTHS: Mapping[Any, Callable[..., Any]] = {

@@ -11,7 +11,7 @@ import numpy as np
 from attrs import evolve, field, frozen
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from tape_ad.base.arrays.overridable import TRACERS, as_one_call
+from tape_ad.base.arrays.overridable import asarray, is_traced
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.rules.facts import UNKNOWN, Facts
@@ -450,7 +450,7 @@ def as_array(x: Any) -> Array:
     """
     if hasattr(x, "ndim"):
         return x
-    return as_one_call(np.asarray, x) if type(x) in TRACERS else np.asarray(x)
+    return asarray(x)
 
 
 def as_constant(x: Any) -> Array:
@@ -461,7 +461,7 @@ def as_constant(x: Any) -> Array:
     >>> as_constant([1, 2])
     array([1, 2])
     """
-    return x if type(x) in TRACERS else np.asarray(x)
+    return x if is_traced(x) else np.asarray(x)
 
 
 def in_double(x: Array) -> Array:

@@ -17,7 +17,7 @@ import numpy as np
 
 from tape_ad.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import TRACERS, Array, as_array, holds, is_handle, joined
+from tape_ad.extend.arrays import Array, as_array, holds, is_handle, is_traced, joined
 from tape_ad.extend.maps import SAME
 from tape_ad.extend.packages import called
 from tape_ad.extend.rules import (
@@ -503,7 +503,7 @@ def settled(
     out: Any, number: int | None, public: Function, args: Any, kwargs: Any, axis: int | None
 ) -> Any:
     """Anchor one output, if it has a derivative."""
-    if not takes_over(type(out)) or type(out) in TRACERS:
+    if not takes_over(type(out)) or is_traced(out):
         return out
     return with_value(out, number, public, args, kwargs, axis)
 

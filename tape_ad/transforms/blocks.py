@@ -12,7 +12,7 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.base.arrays.interpreter import Batch, looked_through, unwrapped
-from tape_ad.base.arrays.overridable import TRACERS, asarray
+from tape_ad.base.arrays.overridable import asarray, is_traced
 from tape_ad.base.errors import OutputError, RecomputationError, RecordMismatchError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves, unflatten
@@ -550,7 +550,7 @@ def has_derivative(leaf: Any) -> bool:
 
 def is_turned(leaf: Any) -> bool:
     """Tell whether a plain array lies in memory in another order than C's."""
-    plain = isinstance(leaf, np.ndarray) or type(leaf) in TRACERS
+    plain = isinstance(leaf, np.ndarray) or is_traced(leaf)
     return plain and not leaf.flags.c_contiguous
 
 

@@ -128,8 +128,8 @@ def place_of(function: Any) -> int:
 
 def stands_for_scipys(function: Any) -> bool:
     """Tell whether a function is one of ours for one of SciPy's, and is made of calls of others."""
-    room = getattr(function, "__module__", None) or ""
-    return room.startswith(("scipy", "tape_ad.scipy")) or room.count(".") == 1
+    module = getattr(function, "__module__", None) or ""
+    return module.startswith(("scipy", "tape_ad.scipy")) or module.count(".") == 1
 
 
 CASES = list(checked(ROWS))

@@ -91,11 +91,11 @@ def run(source: str, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
         assert not name.startswith("tape_ad")
         return found(name, *args, **kwargs)
 
-    room: dict[str, Any] = {"__name__": "shipped"}
+    namespace: dict[str, Any] = {"__name__": "shipped"}
     with monkeypatch.context() as patch:
         patch.setattr(builtins, "__import__", guarded)
-        exec(compile(source, "shipped.py", "exec"), room)  # noqa: S102 - what the test is about
-    functions: list[Callable[..., Any]] = [f for f in room.values() if hasattr(f, "__code__")]
+        exec(compile(source, "shipped.py", "exec"), namespace)  # noqa: S102 - what the test is about
+    functions: list[Callable[..., Any]] = [f for f in namespace.values() if hasattr(f, "__code__")]
     return functions[-1]
 
 

@@ -53,12 +53,12 @@ def test_what_another_library_has_says_what_to_write_here(place: str, name: str)
 def test_what_scipy_has_and_a_room_has_not() -> None:
     signal = pytest.importorskip("tape_ad.scipy.signal")
     solvers = pytest.importorskip("tape_ad.scipy.sparse.linalg")
-    for room, name, words in (
+    for package, name, words in (
         (signal, "place_poles", "here, solve np.poly"),
         (solvers, "lsqr", "here, ta.scipy.sparse.linalg.spsolve"),
     ):
         with pytest.raises(AttributeError, match=f"has no attribute '{name}'; {words}"):
-            getattr(room, name)
+            getattr(package, name)
     with pytest.raises(AttributeError, match=r"has no attribute 'no_such_function'$"):
         signal.no_such_function  # noqa: B018 - asking for it is what is tested
 
@@ -154,11 +154,11 @@ def test_a_room_lists_what_it_is_for(name: str) -> None:
     extras = {"interop.dask": "distributed", "interop.sklearn": "sklearn"}
     if name in extras:
         pytest.importorskip(extras[name])
-    room = operator.attrgetter(name)(ta)
-    names = set(dir(room))
-    assert names >= set(room.__all__)
+    package = operator.attrgetter(name)(ta)
+    names = set(dir(package))
+    assert names >= set(package.__all__)
     for each in names:
-        found = getattr(room, each)
+        found = getattr(package, each)
         inner = isinstance(found, ModuleType) and found.__name__.startswith("tape_ad.")
         assert not isinstance(found, ModuleType) or inner
         assert getattr(found, "__module__", "") not in ("typing", "collections.abc")

@@ -341,12 +341,14 @@ def test_what_has_no_derivative_says_so(call: Any, says: str) -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda room, t: room.binned_statistic(SAMPLE, OTHER, lambda x: t * np.sum(x), 2).statistic,
-        lambda room, t: (
-            room.binned_statistic_2d(SAMPLE, OTHER, ABOVE, lambda x: t * np.sum(x), 2).statistic
+        lambda module, t: (
+            module.binned_statistic(SAMPLE, OTHER, lambda x: t * np.sum(x), 2).statistic
         ),
-        lambda room, t: room.ks_1samp(SAMPLE, lambda x: scipy.special.ndtr(t * x)).statistic,
-        lambda room, t: room.kstest(SAMPLE, cdf=lambda x: scipy.special.ndtr(t * x)).statistic,
+        lambda module, t: (
+            module.binned_statistic_2d(SAMPLE, OTHER, ABOVE, lambda x: t * np.sum(x), 2).statistic
+        ),
+        lambda module, t: module.ks_1samp(SAMPLE, lambda x: scipy.special.ndtr(t * x)).statistic,
+        lambda module, t: module.kstest(SAMPLE, cdf=lambda x: scipy.special.ndtr(t * x)).statistic,
     ],
 )
 def test_a_function_that_closes_over_a_handle_keeps_the_gradient(call: Any) -> None:

@@ -236,8 +236,18 @@ class Batch:
         When it was entered, beside other interpreters.
     ended : bool
         Whether the function has returned.
+    counted : array of int or None
+        The places of those that what is computed is right for, where others have gone another way.
+    others : list of array of int
+        The places of those, for each other answer that they gave.
+    again : list of array of int or None
+        The places of those that have to be computed again instead, if there are any.
+    question : str
+        Which line has asked for what is another for some of them.
     asked : bool
         Whether a library has asked for values of one, which code in C does not let through.
+    given : list
+        The arguments.
     written : list of array
         The memory that was assigned to.
     parted : list of pairs of weak references to arrays
@@ -250,7 +260,12 @@ class Batch:
     spread: Callable[..., Any]
     level: int = field(factory=enter, init=False)
     ended: bool = field(default=False, init=False)
+    counted: Any = field(default=None, init=False)
+    others: list[Any] = field(factory=list, init=False)
+    again: list[Any] | None = field(default=None, init=False)
+    question: str = field(default="", init=False)
     asked: bool = field(default=False, init=False)
+    given: list[Any] = field(factory=list, init=False)
     written: list[Any] = field(factory=list, init=False)
     parted: list[Any] = field(factory=list, init=False)
 

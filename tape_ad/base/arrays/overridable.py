@@ -22,7 +22,6 @@ __all__ = [
     "apart",
     "array_of",
     "as_in_key",
-    "as_one_call",
     "asarray",
     "batch_in",
     "below_records",
@@ -35,13 +34,15 @@ __all__ = [
     "is_differentiated",
     "is_handle",
     "is_later",
+    "is_plain",
+    "is_traced",
     "joined",
     "lies_below",
     "lift",
     "lift_number",
     "overridable",
     "possibly",
-    "relies_on_shape",
+    "shaped_by_values",
     "takes_over",
     "whole",
 ]
@@ -213,11 +214,21 @@ takes_over = cast("Callable[[Any], bool]", functools.lru_cache(4096)(has_protoco
 """`has_protocol`, which remembers the types that it was asked for."""
 
 
+def is_traced(value: Any) -> bool:
+    """Tell whether something notes the calls that are made with it, for a program."""
+    return type(value) in TRACERS
+
+
+def is_plain(array: Any) -> bool:
+    """Tell whether an array is NumPy's own, or a tracer, which is one when it is replayed."""
+    kind = type(array)
+    return kind is np.ndarray or kind in TRACERS
+
+
 def is_handle(value: Any) -> bool:
     """Tell whether something is an array that records what is done with it, and no tracer."""
     kind = type(value)
-    known = kind is np.ndarray or kind in TRACERS or lies_below(kind)
-    return not known and takes_over(kind)
+    return not (is_plain(value) or lies_below(kind)) and takes_over(kind)
 
 
 def holds(tree: Any) -> bool:
@@ -258,33 +269,9 @@ def lift(tree: Any) -> Any:
 
 
 def lift_number(number: Any) -> Any:
-    """Do what `lift` does for the number that a sweep starts from, so that all of it is noted."""
+    """Take the number that a sweep starts from to a tracer, while a capture is going on."""
     capture = ACTIVE.get().capture
     return number if capture is None else capture.lift_constant(number)
-
-
-def as_one_call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Let arrays that note calls take a helper of ours as one, and not as the calls it makes.
-
-    A helper that goes other ways for plain arrays than for others (into BLAS, in place, or by what
-    the values are) gives the same bits when it is replayed only if it is noted as a whole. It asks
-    this where an argument is not plain, so that plain arrays cost nothing; `whole` asks it always.
-
-    Parameters
-    ----------
-    function : callable
-        Of the module's own level, written in NumPy for plain arrays alone.
-    args, kwargs
-        What it takes: trees with arrays in them.
-
-    Returns
-    -------
-    any
-        What `function` gives; NotImplemented if no argument notes calls, or if a handle is among
-        them, which goes the general way.
-    """
-    capture = ACTIVE.get().capture
-    return NotImplemented if capture is None else capture.whole(function, args, kwargs)
 
 
 @contextmanager
@@ -298,18 +285,36 @@ def apart() -> Iterator[None]:
         ACTIVE.set(before)
 
 
-def whole(function: F) -> F:
-    """Let a helper be noted as one call wherever a capture is going on; see `as_one_call`."""
+def whole(function: F, *, shape_by_values: bool = False) -> F:
+    """Let a helper be noted as one call by a capture that is going on, not as those it makes.
+
+    A helper that goes other ways for plain arrays than for others (into BLAS, in place, or by what
+    the values are) gives the same bits when it is replayed only if it is noted as a whole. With a
+    handle among its arguments it runs as it is.
+
+    Parameters
+    ----------
+    function : callable
+        Of the module's own level, written in NumPy. Its arguments are trees with arrays in them.
+    shape_by_values : bool
+        Whether the shape of what it gives depends on values, which replays then look at.
+    """
+    if shape_by_values:
+        function.shape_by_values = True  # type: ignore[attr-defined]  # for captures
 
     @functools.wraps(function)
     def dispatched(*args: Any, **kwargs: Any) -> Any:
-        if ACTIVE.get().capture is not None:
-            noted = as_one_call(function, *args, **kwargs)
+        capture = ACTIVE.get().capture
+        if capture is not None:
+            noted = capture.whole(function, args, kwargs)
             if noted is not NotImplemented:
                 return noted
         return function(*args, **kwargs)
 
     return cast("F", dispatched)
+
+
+shaped_by_values = functools.partial(whole, shape_by_values=True)
 
 
 def composition(function: F) -> F:
@@ -398,12 +403,6 @@ def is_differentiated(value: Any) -> bool:
     while hasattr(value, "batch_here"):
         value = value.stack
     return takes_over(type(value)) and type(value) not in TRACERS
-
-
-def relies_on_shape(array: Any) -> None:
-    """Say, of an array that notes calls, that its shape depends on values, and is used."""
-    if type(array) in TRACERS:
-        array.capture.ask(np.shape, array)
 
 
 def foreign(function: Callable[..., Any], args: Any, kwargs: Any, shielded: int = 0) -> Any:

@@ -177,7 +177,7 @@ SEQUENCES = frozenset({list, tuple, str, bytes, bytearray})
 def call(function: Function, args: tuple[Any, ...], kwargs: Any = None) -> Any:
     """Note a NumPy function with a captured array among its arguments."""
     if not all(map(defers, args)):
-        return function(*args, **(kwargs or {}))  # a handle's turn
+        return function(*args, **(kwargs or {}))  # which a handle answers
     return first_of(args).capture.call(function, args, kwargs or {})
 
 
@@ -203,7 +203,7 @@ def two(function: Function, x: Any, y: Any) -> Any:
             return NotImplemented  # a key that somebody has remembered is unlike all others now
     tracer, other = (x, y) if is_tracer(x) else (y, x)
     if other.__class__ in SEQUENCES and leaves_sequences(function, tracer):
-        return NotImplemented  # the sequence's turn: a list times a number is a longer list
+        return NotImplemented  # which the sequence answers: a list times a number is a longer list
     return tracer.capture.call(function, (x, y), {})
 
 

@@ -65,7 +65,7 @@ class Comparison:
             pass
 
     def go_over(self, capture: Any) -> bool:
-        """Go over to another program, if there is one, and compare what has been noted."""
+        """Compare what has been noted with another earlier program, if there is one."""
         self.earlier = None
         answers = tuple([step.answer for step in capture.steps if type(step) is Guard])
         while self.candidates:

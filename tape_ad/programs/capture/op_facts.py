@@ -70,6 +70,8 @@ OVERWRITE = "overwrite_"
 
 def facts_in_capture(function: Function) -> Facts:
     """Look up what is known of a function that is captured, which need not have a rule."""
+    if getattr(function, "shape_by_values", False):
+        return SHAPED_BY_VALUES
     return WITHOUT_RULE.get(function) or known_facts(function)
 
 

@@ -58,7 +58,7 @@ class OpaqueFunction:
         return tuple(filter(varies, leaves))
 
     def output(self, args: Any, kwargs: Any) -> Any:
-        """Call the function."""
+        """Call the user's function on plain arrays."""
         first = map_leaves(as_shielded, args[: self.shielded])
         return self.function(*first, *args[self.shielded :], **kwargs)
 

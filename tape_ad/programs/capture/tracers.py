@@ -197,13 +197,13 @@ class Tracer:
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if not all(issubclass(kind, Tracer) or is_plain(kind) for kind in types):
-            return NotImplemented  # a handle's turn
+            return NotImplemented  # which a handle answers
         return self.capture.call(function, args, kwargs)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         for x in (*inputs, *kwargs["out"]) if kwargs.get("out") else inputs:
             if not isinstance(x, Tracer) and not defers_ufuncs(x.__class__):
-                return NotImplemented  # a handle's turn
+                return NotImplemented  # which a handle answers
         if method == "at":
             raise self.capture.refusal(
                 f"np.{ufunc.__name__}.at ({caller()}) writes to its first argument, which a "

@@ -112,7 +112,7 @@ def has_llvm() -> bool:
 
 
 def engine_named(name: str) -> Engine:
-    """Find an engine.
+    """Find the engine of a name, which turns programs into callables.
 
     Parameters
     ----------

@@ -614,8 +614,8 @@ def blocks_of(
 ) -> tuple[dict[Value, Block], dict[Value, Value], list[Block]]:
     """Give blocks to results, and let a result have that of an operand which nothing needs more.
 
-    What is used only within a run has a block for one part, and there is a turn of the run between
-    two parts of a whole one: so those may not begin or end within it.
+    What is used only within a run has a block for one part, and an iteration of the run lies
+    between two parts of a whole one: so those may not begin or end within it.
     """
     blocks: dict[Value, Block] = {}
     onto: dict[Value, Value] = {}

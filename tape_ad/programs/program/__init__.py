@@ -341,7 +341,7 @@ def written(call: Call, numbers: Mapping[Value, int]) -> str:
 
 
 def shown(tree: Any, numbers: Mapping[Value, int]) -> str:
-    """Write an argument."""
+    """Write an argument of a call as a listing shows it."""
     if type(tree) is Value:
         return f"%{numbers[tree]}"
     if isinstance(tree, (tuple, list)):

@@ -117,7 +117,7 @@ class Run:
         self.numbers = program.numbers()
 
     def parted(self, step: Step, theirs: "Run", other: Step) -> str:
-        """Do a step, and the function's in its place; say in what they differ."""
+        """Run a step of the program and the same of the function; say in what they differ."""
         if isinstance(step, Guard) or isinstance(other, Guard):
             both = isinstance(step, Guard) and isinstance(other, Guard)
             return "" if both else "Python asks for a value in one of them only"
@@ -138,7 +138,7 @@ class Run:
         return f"{given} = {written(step, self.numbers)}"
 
     def done(self, step: Call) -> tuple[Any, ...]:
-        """Do a call."""
+        """Run one call of a program on the values at hand."""
         with np.errstate(**(step.errors or {})):
             args, kwargs = replaced(step.args, self.values), replaced(step.kwargs, self.values)
             out = step.function(*args, **kwargs)

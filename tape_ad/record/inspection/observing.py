@@ -240,7 +240,7 @@ class Observer:
     def noted(
         self, handle: Any, function: Any, operands: tuple[Any, ...], options: Mapping[str, Any]
     ) -> None:
-        """See a node that has just been appended.
+        """Look at the value of a node that has just been appended.
 
         Raises
         ------
@@ -345,7 +345,7 @@ class Observer:
         return careful_sweep(arena, root, seed, more, chosen, look)
 
     def pushed(self, arena: Arena, node: int, t: Array) -> None:
-        """See a tangent on a forward sweep.
+        """Look at a tangent on a forward sweep.
 
         Raises
         ------

@@ -137,7 +137,7 @@ OF_MODULES: Mapping[str, Mapping[str, str]] = {
             *("HalvingGridSearchCV", "HalvingRandomSearchCV", "learning_curve"),
             *("permutation_test_score", "validation_curve"),
         ),
-        "loop over KFold().split(x.data), fit to handles in each turn, and score by a function of "
+        "loop over KFold().split(x.data), fit to handles each time, and score by a function of "
         "tape_ad.interop.sklearn",
     ),
     "tape_ad.scipy.odr": {"ODR": "ta.scipy.optimize.curve_fit, or least_squares of both errors"},

@@ -164,7 +164,7 @@ def standardized_change(t: Array, y: Array, divisor: Array, axes: tuple[int, ...
 def standardize_partial(
     saved: tuple[Array, Array], x: Array, axes: tuple[int, ...], eps: float
 ) -> LinearMap:
-    """See `Standardize`."""
+    """Make the partial of a normalization, a `Standardize`."""
     return Standardize(*saved, axes)
 
 
@@ -176,7 +176,7 @@ def normalize_partial(
     axes: tuple[int, ...],
     eps: float,
 ) -> LinearMap:
-    """See `Standardize`."""
+    """Make the partial of a normalization, a `Standardize`."""
     return Standardize(*saved, axes, weight)
 
 

@@ -448,10 +448,16 @@ def polyfit(
 
 POLYNOMIALS: dict[Any, Entry] = {
     np.roots: rule(
-        root_partial, signature=arguments_of(np.roots, "p", ""), facts=facts.SHAPED_BY_VALUES
+        root_partial,
+        signature=arguments_of(np.roots, "p", ""),
+        facts=facts.SHAPED_BY_VALUES,
+        body=bodies.roots,
     ),
     np.poly: rule(
-        product_partial, signature=poly_signature, facts=facts.Facts(dtype_by_values=True)
+        product_partial,
+        signature=poly_signature,
+        facts=facts.Facts(dtype_by_values=True),
+        body=bodies.from_roots,
     ),
     np.polyval: rule(
         lambda out, p, x: Values(x, p.size),

@@ -6,7 +6,7 @@ An integrand depends on handles in ways unknown.
 
 The last integral is computed by the same function and to the same tolerances as the first one. For
 records within records the rule is applied from the outside in, so that each derivative is an
-integral that has derivatives in its turn.
+integral that has derivatives as well.
 """
 
 import contextlib

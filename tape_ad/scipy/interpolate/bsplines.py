@@ -5,12 +5,14 @@ Cox and de Boor (de Boor 2001, *A Practical Guide to Splines*, chapter X), in wh
 may be handles. On a knot the derivative is that of the piece to its right.
 """
 
+import inspect
 import operator
 from typing import Any, Self
 
 import numpy as np
 import scipy.interpolate
 
+from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array, axis_of, in_double, primal
 from tape_ad.extend.rules import Derivation, Entry, constants, overridable
 from tape_ad.scipy.installed import scipy
@@ -289,7 +291,8 @@ SPLINES: dict[Any, Entry] = {
     interpolating_coefficients: Derivation(interpolating),
     periodic_coefficients: Derivation(periodic),
     fitted_coefficients: Derivation(fitted),
-    **constants(spline_piece, within_knots),
+    **constants(spline_piece, facts=facts.composed(inspect.unwrap(spline_piece))),
+    **constants(within_knots, facts=facts.composed(inspect.unwrap(within_knots))),
 }
 
 

@@ -5,6 +5,7 @@ and on the last breakpoint the one to the left. Where a point is not evaluated (
 extrapolation) they are 0.
 """
 
+import inspect
 from typing import Any, Self
 
 import numpy as np
@@ -208,7 +209,8 @@ def integral_of_pieces(c: Array, x: Array, a: Array, b: Array, extrapolate: bool
 PIECES: dict[Any, Entry] = {
     piecewise_value: Derivation(piecewise_derivation),
     piecewise_integral: Derivation(integral_derivation),
-    **constants(piece_of, evaluated),
+    **constants(piece_of, facts=facts.composed(inspect.unwrap(piece_of))),
+    **constants(evaluated, facts=facts.composed(inspect.unwrap(evaluated))),
 }
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import TRACERS, Array, as_array
+from tape_ad.extend.arrays import Array, as_array, is_plain
 from tape_ad.extend.maps import Deferred, LinearMap, adjoint
 from tape_ad.extend.patterns import batched
 from tape_ad.extend.rules import (
@@ -204,7 +204,7 @@ def spectrum_partial(output: int, outs: Any, a: Array, ties: float) -> LinearMap
     if output == 1:
         return eig_partial(output, outs, a, ties)
     v = outs[1]
-    if type(a) is np.ndarray or type(a) in TRACERS:
+    if is_plain(a):
         return Deferred(eigenvalues_map, (v, v), batched(2, 1))
     return Deferred(values_map, (a,), batched(2, 1))
 

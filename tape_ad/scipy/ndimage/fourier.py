@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array
-from tape_ad.extend.rules import takes_over
+from tape_ad.extend.arrays import Array, reaches
 from tape_ad.scipy.ndimage.correlation import KERNELS, write
 from tape_ad.scipy.stand_ins import stands_for
 
@@ -62,7 +61,7 @@ def fourier_filter(
     UnsupportedArgumentError
         When the size of an ellipsoid is a handle.
     """
-    if takes_over(type(parameters)):
+    if reaches(parameters):
         if kind == 2:
             raise UnsupportedArgumentError(
                 "tape_ad.scipy.ndimage.fourier_ellipsoid: there is no derivative by size=; pass "
@@ -78,7 +77,7 @@ def fourier_filter(
 @stands_for(KERNELS.fourier_shift)
 def fourier_shift(image: Array, shifts: Array, n: int, axis: int, output: Array) -> None:
     """Shift, by factors of length one."""
-    if takes_over(type(shifts)):
+    if reaches(shifts):
         write(output, filtered(image, shifts, n, axis, moved))
     else:
         factors = np.zeros(image.shape, complex)

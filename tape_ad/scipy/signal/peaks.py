@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.extend.arrays import TRACERS, Array, as_array
+from tape_ad.extend.arrays import Array, as_array, is_traced
 from tape_ad.extend.rules import Constant, Entry, add_facts, overridable
 from tape_ad.scipy.counterparts import counterpart, scipy_function
 from tape_ad.scipy.installed import scipy
@@ -87,7 +87,7 @@ def find_peaks(
         rel_height=rel_height,
         plateau_size=plateau_size,
     )
-    if type(properties) in TRACERS:
+    if is_traced(properties):
         raise properties.capture.refusal(
             "find_peaks gives a dict of properties, which no replay makes; call it before, and "
             "compile what is done with them"

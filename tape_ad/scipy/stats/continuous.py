@@ -361,7 +361,7 @@ FAMILIES: dict[str, Family] = {
 }
 """What is known of continuous distributions beside SciPy's own lines, by SciPy's names."""
 
-GENERAL = scipy.stats.rv_continuous
+GENERAL = scipy.stats._distn_infrastructure.rv_continuous
 
 CONTINUOUS = sorted(
     name for name in dir(scipy.stats) if isinstance(getattr(scipy.stats, name), GENERAL)

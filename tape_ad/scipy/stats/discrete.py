@@ -105,6 +105,7 @@ COUNTED_LINES: dict[tuple[str, str], Callable[..., Array]] = {
 DISCRETE: dict[str, Family] = {
     name: Family(shapes=KNOWN[name]) if name in KNOWN else PLAIN
     for name in dir(scipy.stats)
-    if isinstance(getattr(scipy.stats, name), scipy.stats.rv_discrete) and name != "poisson_binom"
+    if isinstance(getattr(scipy.stats, name), scipy.stats._distn_infrastructure.rv_discrete)
+    and name != "poisson_binom"
 }
 """The discrete distributions that the installed SciPy has, and what is known of them."""

@@ -343,7 +343,7 @@ COMMON: dict[str, Family] = {
 """The distributions by SciPy's names; shapes stand in SciPy's order."""
 
 
-@stands_for(type(scipy.stats.genextreme)._get_support)
+@stands_for(scipy.stats._continuous_distns.genextreme_gen._get_support)
 def ends_of_extremes(self: Any, c: Array) -> tuple[Array, Array]:
     """The ends of genextreme's support, of which SciPy divides by the least number there is."""
     end = 1 / np.where(np.equal(c, 0), 1.0, c)

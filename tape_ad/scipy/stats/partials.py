@@ -16,7 +16,7 @@ from attrs import field, frozen
 from tape_ad import grad, stop_gradient
 from tape_ad.errors import ConversionError, NoRuleError, UnsupportedArgumentError
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import TRACERS, Array, as_array, ratio
+from tape_ad.extend.arrays import Array, as_array, is_traced, ratio
 from tape_ad.extend.packages import copied_object
 from tape_ad.extend.rules import Call, Entry, Makers, jointly
 from tape_ad.scipy.installed import scipy
@@ -98,7 +98,8 @@ def body_of(name: str, method: str) -> Callable[..., Any] | None:
     return None if own is general else getattr(copied_object(distribution), f"_{method}")
 
 
-GENERAL = (scipy.stats.rv_continuous, scipy.stats.rv_discrete)
+INFRASTRUCTURE = scipy.stats._distn_infrastructure
+GENERAL = (INFRASTRUCTURE.rv_continuous, INFRASTRUCTURE.rv_discrete)
 
 
 WITHOUT: set[tuple[str, str]] = set()
@@ -186,7 +187,7 @@ class At:
 
     def alive(self, y: Array, dead: Array) -> Array:
         """Put another point where nothing has a derivative, and SciPy's lines may have none."""
-        if type(dead) not in TRACERS and not np.count_nonzero(dead):  # no tie decides
+        if not is_traced(dead) and not np.count_nonzero(dead):  # no tie decides
             return y
         return np.where(dead, self.inner(), y)
 

@@ -142,8 +142,8 @@ NO_VALUES = {
 
 
 def function_of(name: str) -> Any:
-    room, _, last = name.rpartition(".")
-    return getattr(getattr(xp, room) if room else xp, last)
+    module, _, last = name.rpartition(".")
+    return getattr(getattr(xp, module) if module else xp, last)
 
 
 def all_functions() -> set[str]:

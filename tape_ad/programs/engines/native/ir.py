@@ -425,11 +425,11 @@ class LoopNest:
         return known
 
     def op(self, function: Function, dtypes: Sequence[np.dtype[Any]], *args: Argument) -> Argument:
-        """Do something elementwise, if that has not been asked before."""
+        """Add an elementwise operation, if the nest does not have it yet."""
         return self.again(Op(kind_of(function, tuple(dtypes)), args))
 
     def again(self, op: Op) -> int:
-        """Do an operation on what is here."""
+        """Add an operation on results that the nest has, if it does not have it yet."""
         known = self._done.get(op)
         if known is None:
             known = self._done[op] = len(self.ops)

@@ -367,7 +367,7 @@ class Writer:
         return f"{self.names.function(np.errstate)}({self.arguments.all((), errors)})"
 
     def guard(self, guard: Guard, number: int) -> Iterator[str]:
-        """Write a comparison."""
+        """Write the comparison of a guard with the answer that is expected."""
         question = self.names.function(guard.question)
         yield f"answer = {question}({self.of[guard.value]})"
         answer = self.arguments.one(guard.answer)

@@ -154,7 +154,7 @@ class Arguments:
         self.names, self.of, self.readable = names, of, readable
 
     def one(self, tree: Any) -> str:
-        """Write an argument."""
+        """Write one argument as Python text."""
         kind = type(tree)
         if kind is Value:
             return self.of[tree]

@@ -111,7 +111,7 @@ class Lowering:
         return ref
 
     def nest(self, shape: tuple[int, ...]) -> LoopNest:
-        """Begin a nest."""
+        """Begin a loop nest over a space."""
         nest = LoopNest(shape)
         self.work.append(nest)
         return nest
@@ -180,7 +180,7 @@ def check_numbers(args: Sequence[Any], dtypes: Sequence[np.dtype[Any]]) -> None:
 def elementwise_call(
     lowering: Lowering, function: Any, dtypes: Sequence[np.dtype[Any]], args: Any = None
 ) -> None:
-    """Do an elementwise function, in our own words or by NumPy's loop."""
+    """Lower an elementwise function, to code of our own or to NumPy's loop."""
     out = lowering.out
     nest = lowering.nest(out.shape)
     args = lowering.call.args if args is None else args

@@ -315,7 +315,7 @@ class NamedAxes:
 
     @classmethod
     def of(cls, ref: MemRef, names: str, sizes: Mapping[str, int]) -> "NamedAxes":
-        """Name the axes."""
+        """Name the axes of a contraction."""
         strides = dict.fromkeys(names, 0)
         for name, length, stride in zip(names, ref.shape, ref.strides, strict=True):
             if length == sizes[name]:
@@ -392,7 +392,7 @@ def by_matrices(
     output: str,
     sizes: Mapping[str, int],
 ) -> bool:
-    """Do it as a product of stacks of matrices, if it is one."""
+    """Lower a contraction as a product of stacks of matrices, if it is one."""
     a, b = ({name for name, s in each.strides.items() if s} for each in named)
     summed = "".join(name for name in sizes if name not in output)
     stack = "".join(name for name in output if name in a and name in b)

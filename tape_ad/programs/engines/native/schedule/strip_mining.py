@@ -100,7 +100,7 @@ class StripMined:
         return found
 
     def _do(self, number: int, op: Op) -> None:
-        """Do an operation in its stage."""
+        """Write an operation's code into its stage."""
         at = self._depth[number]
         if not is_external(op):
             stage = self._stages[at]

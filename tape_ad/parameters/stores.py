@@ -27,12 +27,10 @@ from tape_ad.base.errors import (
 )
 from tape_ad.base.trees import with_names
 from tape_ad.record.inspection.pages.figures import Summary
-from tape_ad.record.messages.migration_hints import listed
 from tape_ad.record.primals import primal
 from tape_ad.record.tensor import Tensor
 
 __all__ = ["check_like", "load", "save", "summary"]
-__dir__ = listed(__all__)
 
 Plain = np.ndarray[Any, Any]
 
