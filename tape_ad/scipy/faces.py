@@ -71,5 +71,8 @@ def face(
 def is_code(thing: Any) -> bool:
     """Tell whether something is a function or class of Python that computes."""
     if isinstance(thing, type):
-        return not issubclass(thing, BaseException)
+        own = (each for kind in thing.__mro__ for each in vars(kind).values())
+        return not issubclass(thing, BaseException) and any(
+            isinstance(each, types.FunctionType) for each in own
+        )
     return isinstance(thing, types.FunctionType) or hasattr(thing, "__wrapped__")

@@ -48,17 +48,16 @@ KEPT: Mapping[str, Mapping[str, str]] = {
         "`kendalltau` and other tests of ranks": "they are constant, so that nothing is recorded",
         "`permutation_test` `monte_carlo_test`": "what is resampled is not recorded",
         "`tukey_hsd` `dunnett`": "p-values are computed when they are asked for",
-        "`quantile_test` `binomtest` `poisson_means_test`": "levels of confidence may be handles",
         "`scoreatpercentile`": "on an element SciPy's does not depend on the share",
-        "`anderson`": "fits have derivatives, by what holds at the best",
-        "`rv_discrete` `poisson_binom`": "SciPy keeps probabilities as keys of a dict",
+        "`rv_discrete` `poisson_binom`": "numbers are looked for in a set; one step is compiled",
         "distributions": (
-            "formulas stand for the commonest, whose gradients are asked for most often, for those "
-            "whose lines are compiled (`ncx2`, `ncf`, `nct`, `genhyperbolic`, `skewnorm`), and "
+            "formulas stand for some of the commonest, whose gradients are asked for most often, "
+            "for those whose lines are compiled (`genhyperbolic`, `skewnorm`, `landau`), and "
             "where these lose derivatives: at ties (`logistic`, `cauchy`, `genlogistic` at 0), in "
             "limits (`genextreme`, `genpareto`, `kappa4`, `pearson3`, `genhalflogistic`), and "
-            "where a support starts (`fisk`, `burr`, `exponweib`, `gennorm`); of the others, and "
-            "of all moments and entropies, SciPy's own lines are differentiated"
+            "where a support starts (`gamma`, `fisk`, `burr`, `exponweib`, `gennorm`); of the "
+            "others, of discrete ones, and of all moments, fits and entropies, SciPy's own lines "
+            "are differentiated"
         ),
         "distributions of vectors": (
             "SciPy's own code, but for the factor of a covariance, whose eigenvectors have no "

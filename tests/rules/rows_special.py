@@ -7,6 +7,7 @@ import numpy as np
 from tape_ad.rules import load_lazy_tables, load_scipy_rules
 from tape_ad.scipy import special as sp
 from tape_ad.scipy.special import elliptic, error, logarithms
+from tape_ad.scipy.special.shared import ufuncs
 from tests.rules.table import (
     INSIDE,
     POSITIVE,
@@ -64,6 +65,11 @@ LOGARITHMS = [
     *scipy_rows(sp.cbrt, POSITIVE, note="scipy", jax="numpy.cbrt"),
     *scipy_rows(sp.logit, UNIT),
     *scipy_rows(sp.expit, REAL),
+    *(
+        scipy_rows(ufuncs._log1mexp, uniform(-2.0, -0.2), no_jax=OURS)
+        if ufuncs._log1mexp
+        else ()  # before SciPy 1.15
+    ),
     *scipy_rows(sp.log_expit, REAL, no_jax=OURS, torch="nn.functional.logsigmoid"),
     *scipy_rows(sp.entr, POSITIVE),
     *scipy_rows(sp.rel_entr, POSITIVE, POSITIVE),

@@ -80,11 +80,11 @@ GAMMA = [
     ),
     *(
         Row(
-            gamma_functions.comb,
+            sp.comb,
             [uniform(2.2, 5.0)(2, 3), POSITIVE(3)],
-            call=lambda f, n, k, repetition=repetition: f(n, k, repetition),
+            options={"repetition": repetition},
             note=note,
-            nodes=6,
+            nodes=12,
             no_jax=OURS,
         )
         for repetition, note in ((False, "without"), (True, "with repetition"))

@@ -23,7 +23,7 @@ ROWS: list[Row] = [
             (fixed([0.0, 2 * math.pi, -0.01 - 4 * math.pi]), "at whole turns"),
         )
     ),
-    ours("factorial", uniform(-0.9, 4.0)(3)),
-    ours("perm", uniform(3.2, 6.0)(3), uniform(0.3, 3.0)(2, 1), nodes=8),
-    ours("perm", fixed([1.5, 2.0, -0.5]), fixed([2.5, 3.3, -0.9]), note="0", nodes=8),
+    ours("factorial", uniform(-0.9, 4.0)(3), nodes=20),
+    ours("perm", uniform(3.2, 6.0)(3), uniform(0.3, 3.0)(2, 1), nodes=20),
+    ours("perm", fixed([1.5, 2.0, -0.5]), fixed([2.5, 3.3, -0.9]), note="0", nodes=20),
 ]

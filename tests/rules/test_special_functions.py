@@ -89,7 +89,7 @@ ORDERS = [
     (lambda t: special.spherical_jn(t, 0.5), "spherical_jn", "n"),
     (lambda t: special.eval_jacobi(t, 0.5, 0.5, 0.5), "eval_jacobi", "n"),
     (lambda t: special.eval_jacobi(1.5, t, 0.5, 0.5), "eval_jacobi", "alpha"),
-    (lambda t: special.jvp(t, 0.5), "jvp", "v"),
+    (lambda t: special.jvp(t, 0.5), "jv", "v"),
     (lambda t: special.riccati_jn(t, 0.5), "riccati_jn", "n"),
     (lambda t: special.pbdv_seq(-1.5, t), "pbdv_seq", "v"),
     (lambda t: special.ellip_harm([5.0, 6.0], 8.0, 2, 1, t), "ellip_harm", "h2"),

@@ -157,12 +157,6 @@ def test_options_of_newer_ones_are_for_plain_arrays(call: Any) -> None:
     call(SAMPLE)
 
 
-def test_a_sample_has_one_axis() -> None:
-    x = ta.ComputationRecord().tensor(SAMPLE)
-    with pytest.raises(UnsupportedArgumentError, match="a sample has one axis"):
-        stats.quantile_test(np.stack([x, x]))
-
-
 @pytest.mark.skipif(NEWER, reason="SciPy 1.18 gives a tuple")
 def test_transformed_samples_of_two_lengths_make_no_array() -> None:
     with pytest.raises(NoRuleError, match="an array of objects with several axes"):

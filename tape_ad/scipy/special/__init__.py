@@ -22,24 +22,26 @@ Examples
 array([0.5, 0.5])
 """
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.extend.packages import extra, published
+from tape_ad.extend.packages import extra
 
 with extra("scipy", "tape_ad.scipy.special"):
-    import scipy.special as sp
+    import scipy.special  # noqa: F401 - to say what is missing
 
 from tape_ad import Tensor
-from tape_ad.extend.arrays import Array, joined
+from tape_ad.extend.arrays import Array, any_handle, joined
 from tape_ad.extend.rules import add_rules
 from tape_ad.rules.nn import activations
 from tape_ad.scipy.counterparts import WITH_VALUE
+from tape_ad.scipy.faces import face
 from tape_ad.scipy.special import gamma_functions as gammas  # so that `gamma` is SciPy's function
 from tape_ad.scipy.special import logarithms, shared
-from tape_ad.scipy.special.counts import *
 from tape_ad.scipy.special.rules import COUNTERPARTS, SPECIAL
 
 add_rules(SPECIAL)
@@ -55,44 +57,6 @@ UFUNCS = {
     for name, function in vars(shared.sp).items()
     if name in CALLING_UFUNCS or (isinstance(function, np.ufunc) and function in SPECIAL)
 }
-
-
-def comb(N: Array, k: Array, *, exact: bool = False, repetition: bool = False) -> Any:  # noqa: N803 - SciPy's name
-    """Count the combinations of N things taken k at a time; see `scipy.special.comb`.
-
-    Parameters
-    ----------
-    N, k : array or Tensor
-        They broadcast together.
-    exact : bool
-        Count with Python's integers, which cannot be differentiated.
-    repetition : bool
-        Whether a thing may be taken more than once.
-
-    Returns
-    -------
-    array or Tensor
-        0, also in its gradient, where k > N, N < 0 or k < 0. Elsewhere the gradient is that of
-        `scipy.special.binom`, which continues the count to real numbers.
-
-    Raises
-    ------
-    UnsupportedArgumentError
-        For handles when `exact` is true.
-
-    Examples
-    --------
-    >>> comb(5, 2)
-    np.float64(10.0)
-    """
-    if not exact:
-        return gammas.comb(N, k, repetition)
-    if isinstance(N, Tensor) or isinstance(k, Tensor):
-        raise UnsupportedArgumentError(
-            "scipy.special.comb counts in Python's integers when exact=True, so it cannot be "
-            "differentiated; write exact=False, or pass N.data or k.data"
-        )
-    return sp.comb(N, k, exact=True, repetition=repetition)
 
 
 def logsumexp(
@@ -244,4 +208,26 @@ def polygamma(n: Array, x: Array) -> Any:
     return gammas.polygamma(n, x)
 
 
-__getattr__, __dir__ = published(__name__, COUNTERPARTS, UFUNCS)
+def in_real_numbers(copy: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function that also counts in Python's integers say that it does so with no handles."""
+
+    @functools.wraps(copy)
+    def public(*args: Any, exact: bool = False, **kwargs: Any) -> Any:
+        if exact and any_handle((args, kwargs)):
+            raise UnsupportedArgumentError(
+                f"scipy.special.{copy.__name__} counts in Python's integers when exact=True, so it "
+                "cannot be differentiated; write exact=False, or pass .data"
+            )
+        if kwargs or exact or not any_handle(args) or any(map(np.ndim, args)):
+            return copy(*args, exact=exact, **kwargs)
+        return copy(*(np.reshape(x, 1) for x in args))[0]  # of numbers SciPy branches on values
+
+    return public
+
+
+__getattr__, __dir__ = face(
+    __name__,
+    COUNTERPARTS,
+    UFUNCS,
+    around=dict.fromkeys(("comb", "factorial", "perm"), in_real_numbers),
+)

@@ -11,11 +11,11 @@ import numpy as np
 
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, possibly, primal
-from tape_ad.extend.rules import Derivation, Entry, arguments_of, overridable, quiet, rule
+from tape_ad.extend.rules import Entry, arguments_of, overridable, quiet, rule
 from tape_ad.scipy.counterparts import takes_lists
 from tape_ad.scipy.special.shared import BERNOULLI, in_double, no_partial, sp
 
-__all__ = ["GAMMA", "comb", "digamma_step", "multigammaln", "polygamma"]
+__all__ = ["GAMMA", "digamma_step", "multigammaln", "polygamma"]
 
 
 @takes_lists
@@ -176,21 +176,6 @@ def multigammaln_partial(out: Array, a: Array, d: int) -> Array:
     return total
 
 
-@takes_lists
-def comb(n: Array, k: Array, repetition: bool) -> Array:
-    """Count combinations in floating point, as SciPy's inexact `comb` does."""
-    return sp.comb(n, k, repetition=repetition)
-
-
-def comb_of_handles(n: Array, k: Array, repetition: bool) -> Array:
-    """Choose by `scipy.special.binom`, with 0 where there is nothing to choose from."""
-    if repetition:
-        nothing = np.equal(k, 0) & np.greater_equal(n, 0)
-        return np.where(nothing, 1, sp.binom(n + k - 1, k))
-    possible = np.less_equal(k, n) & np.greater_equal(n, 0) & np.greater_equal(k, 0)
-    return np.where(possible, sp.binom(n, k), 0)
-
-
 GAMMA: dict[Any, Entry] = {
     sp.gamma: rule(quiet(lambda out, x: out * sp.digamma(x))),
     sp.gammaln: rule(quiet(lambda out, x: sp.digamma(x))),
@@ -223,5 +208,4 @@ GAMMA: dict[Any, Entry] = {
         quiet(lambda out, z, m: out * sp.digamma(z + m)),
     ),
     sp.binom: rule(quiet(binomial_upper), quiet(binomial_lower)),
-    comb: Derivation(comb_of_handles),
 }

@@ -1,16 +1,18 @@
-"""Hypergeometric functions of `scipy.special`, and trigonometric ones of degrees."""
+"""Hypergeometric functions of `scipy.special`, and trigonometric ones: of degrees, Dirichlet's."""
 
 import math
 from typing import Any
 
 import numpy as np
 
-from tape_ad.extend.arrays import Array, possibly, primal
-from tape_ad.extend.rules import Entry, quiet, rule
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array, as_array, possibly, primal
+from tape_ad.extend.rules import Call, Entry, arguments_of, quiet, rule
+from tape_ad.scipy.counterparts import refuse_elsewhere, scipy_function
 from tape_ad.scipy.special.elliptic import carlson_last
-from tape_ad.scipy.special.shared import no_partial, sp
+from tape_ad.scipy.special.shared import BERNOULLI, no_partial, sp
 
-__all__ = ["HYPERGEOMETRIC"]
+__all__ = ["HYPERGEOMETRIC", "diric"]
 
 DEGREE = math.pi / 180
 
@@ -36,7 +38,37 @@ def exprel(out: Array, x: Array) -> Array:
     return np.where(near, 0.5 * sp.hyp1f1(2.0, 3.0, inner), far)
 
 
+diric = scipy_function(sp.diric, "tape_ad.scipy.special", "x")
+sort_diric = arguments_of(diric, "x")
+
+
+def diric_call(*args: Any, **kwargs: Any) -> Call:
+    """Refuse handles for n, which is a whole number."""
+    (x,), options = sort_diric(*args, **kwargs)
+    refuse_elsewhere(diric, options)
+    return (as_array(x),), options
+
+
+# n cot(n h) - cot(h) is the sum of COTANGENTS[k - 1] (n**(2 k) - 1) h**(2 k - 1), DLMF 4.19.6
+COTANGENTS = [-abs(b) * 4**k / math.factorial(2 * k) for k, b in enumerate(BERNOULLI, 1)]
+
+
+def diric_slope(out: Array, x: Array, n: Array) -> Array:
+    """Differentiate sin(n x / 2) / (n sin(x / 2)), also at multiples of 2 pi."""
+    half, n = x / 2, as_array(n)
+    turns = np.round(half / math.pi)
+    h = half - turns * math.pi
+    near = np.less(n * np.abs(h), 0.2)
+    inner, outer = np.where(near, h, 0), np.where(near, 1, half)
+    series: Array = 0.0
+    for k in range(len(COTANGENTS), 0, -1):
+        series = series + COTANGENTS[k - 1] * (n ** (2.0 * k) - 1) * inner ** (2 * k - 1)
+    direct = (np.cos(n * outer) - out * np.cos(outer)) / np.sin(outer)
+    return 0.5 * np.where(near, out * series, direct)
+
+
 HYPERGEOMETRIC: dict[Any, Entry] = {
+    diric: rule(quiet(diric_slope), signature=diric_call, facts=facts.elementwise("x", "n")),
     sp.sindg: rule(lambda out, x: DEGREE * sp.cosdg(x)),
     sp.cosdg: rule(lambda out, x: -DEGREE * sp.sindg(x)),
     sp.tandg: rule(quiet(lambda out, x: DEGREE * (1 + out * out))),

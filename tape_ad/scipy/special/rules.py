@@ -15,14 +15,13 @@ from attrs import evolve
 
 from tape_ad.extend.rules import Entry, Maker, Rule, constants, merged
 from tape_ad.scipy.special.bessel import BESSEL, BESSEL_INTEGRALS
-from tape_ad.scipy.special.counts import COUNTS
 from tape_ad.scipy.special.densities import DENSITIES
 from tape_ad.scipy.special.distributions import DISTRIBUTIONS
 from tape_ad.scipy.special.ellipsoidal import ELLIPSOIDAL, ELLIPSOIDAL_FUNCTIONS
 from tape_ad.scipy.special.elliptic import ELLIPTIC, INTEGRALS
 from tape_ad.scipy.special.error import ERROR, PENALTIES
 from tape_ad.scipy.special.gamma_functions import GAMMA
-from tape_ad.scipy.special.hypergeometric import HYPERGEOMETRIC
+from tape_ad.scipy.special.hypergeometric import HYPERGEOMETRIC, diric
 from tape_ad.scipy.special.incomplete import INCOMPLETE
 from tape_ad.scipy.special.inverses import INVERSES
 from tape_ad.scipy.special.legendre_functions import LEGENDRE, LEGENDRE_FUNCTIONS
@@ -67,6 +66,7 @@ def as_float(x: Any) -> Any:
 
 
 COUNTERPARTS: dict[str, Any] = {
+    "diric": diric,
     **SPHERICAL_FUNCTIONS,
     **NODES_FUNCTIONS,
     **LEGENDRE_FUNCTIONS,
@@ -94,7 +94,6 @@ SPECIAL: dict[Any, Entry] = {
         NONCENTRAL,
         INVERSES,
         PENALTIES,
-        COUNTS,
         POLYNOMIALS,
         LEGENDRE,
         ELLIPSOIDAL,

@@ -4,7 +4,6 @@ The formulas are DLMF 10.51 and 10.6.7, 10.29.5; orders refuse handles.
 """
 
 import functools
-import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -72,22 +71,6 @@ def spherical(name: str, below: int, above: int) -> None:
     )
 
 
-def repeatedly(name: str, of: Function, sign: int, outer: int = 1) -> None:
-    """Enter an n-th derivative: a sum of functions of orders v - n, v - n + 2, ..."""
-
-    def composed(v: Array, z: Array, n: Any) -> Array:
-        n = operator.index(n)
-        if n < 0:
-            raise ValueError("n must be a non-negative integer")
-        if n == 0:
-            return of(v, z)
-        v = as_array(v)
-        terms = [sign**i * math.comb(n, i) * of(v - n + 2 * i, z) for i in range(n + 1)]
-        return sum(terms) * (outer**n / 2.0**n)
-
-    SPHERICAL_FUNCTIONS[name] = counterpart(SPHERICAL, getattr(sp, name), "z", composed)
-
-
 def of_numbers(name: str, composition: Function) -> None:
     """Enter a function of which SciPy's takes numbers alone."""
     theirs = taking_arrays(getattr(sp, name))
@@ -132,12 +115,6 @@ spherical("spherical_jn", 1, -1)
 spherical("spherical_yn", 1, -1)
 spherical("spherical_in", 1, 1)
 spherical("spherical_kn", -1, -1)
-repeatedly("jvp", sp.jv, -1)
-repeatedly("yvp", sp.yv, -1)
-repeatedly("ivp", sp.iv, 1)
-repeatedly("kvp", sp.kv, 1, -1)
-repeatedly("h1vp", sp.hankel1, -1)
-repeatedly("h2vp", sp.hankel2, -1)
 riccati("jn")
 riccati("yn")
 of_numbers("lmbda", lmbda)

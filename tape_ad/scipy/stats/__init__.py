@@ -58,20 +58,18 @@ from tape_ad.scipy.stats import (  # noqa: F401 - steps of SciPy's
 from tape_ad.scipy.stats.continuous import CONTINUOUS
 from tape_ad.scipy.stats.discrete import DISCRETE
 from tape_ad.scipy.stats.distributions import Distribution
-from tape_ad.scipy.stats.events import PoissonBinomial
 from tape_ad.scipy.stats.families import FORMULAS
 from tape_ad.scipy.stats.multivariate import MULTIVARIATE, Multivariate
 from tape_ad.scipy.stats.partials import DISTRIBUTIONS as METHODS
 from tape_ad.scipy.stats.plots import DRAWING
 from tape_ad.scipy.stats.ranks import PUBLISHED, RANKS
-from tape_ad.scipy.stats.tabulated import *
+from tape_ad.scipy.stats.tabulated import with_numbers
 
 add_rules(merged(FORMULAS, METHODS, RANKS))
 
-DISTRIBUTIONS: dict[str, Distribution | Multivariate | PoissonBinomial] = {
+DISTRIBUTIONS: dict[str, Distribution | Multivariate] = {
     **{name: Distribution(name) for name in sorted([*CONTINUOUS, *DISCRETE])},
     **MULTIVARIATE,
-    **{name: PoissonBinomial() for name in ("poisson_binom",) if hasattr(scipy.stats, name)},
 }
 """The distributions by their names, each of which is an attribute of this module."""
 
@@ -113,5 +111,7 @@ __getattr__, __dir__ = face(
     DISTRIBUTIONS,
     FUNCTIONS,
     also=["DISTRIBUTIONS", "FUNCTIONS"],
-    around=DRAWING | dict.fromkeys(("binomtest", "make_distribution"), with_copied_result),
+    around=DRAWING
+    | {"rv_discrete": with_numbers}
+    | dict.fromkeys(("binomtest", "make_distribution"), with_copied_result),
 )

@@ -203,7 +203,10 @@ def conjugate_var(
     )
 
 
-COUNTS = {"multinomial": ("x", "n"), "dirichlet_multinomial": ("x", "n")}
+COUNTS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("multinomial", "dirichlet_multinomial"), ("x", "n")),
+    "poisson_binom": ("k",),  # with a vector of probabilities
+}
 """Arguments that are counts, which nothing is differentiated by."""
 
 
@@ -279,7 +282,10 @@ class Multivariate:
 MULTIVARIATE: dict[str, Multivariate] = {
     name: Multivariate(name)
     for name in dir(scipy.stats)
-    if isinstance(getattr(scipy.stats, name), GENERATORS.multi_rv_generic)
-    if hasattr(getattr(scipy.stats, name), "pdf") or name in COUNTS
+    if name in COUNTS
+    or (
+        isinstance(getattr(scipy.stats, name), GENERATORS.multi_rv_generic)
+        and hasattr(getattr(scipy.stats, name), "pdf")
+    )
 }
 """By SciPy's names, as far as the installed SciPy has them."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from tape_ad import grad
+from tape_ad import grad, stop_gradient
 from tape_ad.errors import ConversionError, NoRuleError, UnsupportedArgumentError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array, is_traced, ratio
@@ -113,9 +113,9 @@ def slopes_of(
     body = body_of(name, method)
     if body is None or (name, method) in WITHOUT:
         return None
-    arrays = np.broadcast_arrays(*operands)
-    shape = arrays[0].shape
-    flat = [np.reshape(x, -1) for x in arrays]  # as SciPy's public methods call it
+    shape = np.broadcast_shapes(*(x.shape for x in operands))
+    # Flat, as SciPy's public methods call it
+    flat = [np.reshape(np.broadcast_to(x, shape), -1) for x in operands]
     try:
         slopes = grad(lambda *given: np.sum(body(*given)), tuple(positions))(*flat)
     except (NoRuleError, ConversionError, UnsupportedArgumentError):
@@ -186,10 +186,23 @@ class At:
         return slopes_by and slopes_by[position]
 
     def alive(self, y: Array, dead: Array) -> Array:
-        """Put the median in place of what has no derivative, where SciPy's lines may have none."""
+        """Put another point where nothing has a derivative, and SciPy's lines may have none."""
         if not is_traced(dead) and not np.count_nonzero(dead):  # no tie decides
             return y
-        return np.where(dead, quartiles(*self.shapes, name=self.name)[2], y)
+        return np.where(dead, self.inner(), y)
+
+    def ends(self) -> list[Array]:
+        """Give the ends of the support, which nothing is differentiated by."""
+        ends = copied_object(getattr(scipy.stats, self.name))._get_support(*self.shapes)
+        return [stop_gradient(as_array(end).astype(np.float64)) for end in ends]
+
+    def inner(self) -> Array:
+        """Give a point of the support, at none of its ends."""
+        low, high = self.ends()
+        if self.name in DISCRETE:
+            return np.where(np.isinf(low), 0.0, low)
+        bounded = np.where(np.isinf(high), low + 0.7, low + 0.4 * (high - low))
+        return np.where(np.isinf(low), np.where(np.isinf(high), 0.3, high - 0.7), bounded)
 
     def score(self, y: Array, position: int, dead: Array) -> Array:
         """Differentiate the logarithm of the density, or the density, by variable or shape."""
@@ -246,10 +259,10 @@ class At:
 
     def counted(self, k: int, y: Array) -> Array:
         """Differentiate the distribution function at a whole number by the k-th shape."""
-        low, _, middle, _, high = quartiles(*self.shapes, name=self.name)
+        low, high = self.ends()
         still = np.less(y, low) | np.greater_equal(y, high)
         if self.shape(k).score is None:
-            at = np.where(still, middle, y)
+            at = np.where(still, self.inner(), y)
             for method, sign in (("cdf", 1.0), ("sf", -1.0)):
                 slope = self.derived(method, at, k + 1)
                 if slope is not None:
@@ -363,7 +376,7 @@ CONTINUOUS_PARTIALS: dict[str, Callable[[At, int, int], Array]] = {
 
 def of_counts(at: At, position: int, last: int) -> Array:
     """The partials of a method of a discrete distribution by one of its shapes."""
-    if not 0 < position <= last:
+    if not 0 < position < last:
         raise refused(at.name, at.method, ("k", *parameter_names(at.name))[position])
     log = at.method.startswith("log")
     dead = np.equal(at.out, -np.inf if log else 0)
@@ -382,20 +395,14 @@ def makers_of(method: str) -> Makers:
     ) -> list[Array | None]:
         with np.errstate(all="ignore"):
             x, *parameters = map(in_double, operands)
-            family: Family
-            partial: Callable[[At, int, int], Any]
-            if name in DISCRETE:
-                if method in ("ppf", "isf"):
-                    return [None] * len(positions)
-                last, loc, scale = len(parameters) - 1, parameters[-1], SCALE
-                wanted = {*positions} - {0, last + 1}
-                family, partial = DISCRETE[name], of_counts
-            else:
-                last, loc, scale = len(parameters), parameters[-2], parameters[-1]
-                wanted = {*positions} - {last - 1, last} | {0}
-                family, partial = FAMILIES.get(name, PLAIN), CONTINUOUS_PARTIALS[method]
-            shapes = parameters[: len(parameters) - (1 if name in DISCRETE else 2)]
-            at = At(out, x, shapes, loc, scale, name, method, tuple(sorted(wanted)), family)
+            discrete, last = name in DISCRETE, len(parameters)
+            if discrete and method in ("ppf", "isf"):
+                return [None] * len(positions)
+            family = DISCRETE[name] if discrete else FAMILIES.get(name, PLAIN)
+            *shapes, loc, scale = [*parameters, SCALE] if discrete else parameters
+            wanted = [i for i in range(len(shapes) + 1) if i in positions or not (i or discrete)]
+            at = At(out, x, shapes, loc, scale, name, method, tuple(wanted), family)
+            partial = of_counts if discrete else CONTINUOUS_PARTIALS[method]
             return [partial(at, position, last) for position in positions]
 
     return partials

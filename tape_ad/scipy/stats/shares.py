@@ -36,6 +36,12 @@ def unit_of(shares: Array, axis: int) -> Array:
     return stop_gradient(np.sum(shares, axis=axis, keepdims=True))
 
 
+def moving_one(shares: Array, axis: int) -> Array:
+    """Make 1 of what shares add up to, with its slopes: so that values have SciPy's own bits."""
+    sums = np.sum(shares, axis=axis)
+    return sums - stop_gradient(sums) + np.ones((), sums.dtype)
+
+
 @stands_for(unwrapped(scipy.stats.entropy))
 def entropy(pk: Any, qk: Any = None, base: Any = None, axis: int = 0) -> Array:
     """The entropy of shares, or what they have over others.
@@ -48,10 +54,10 @@ def entropy(pk: Any, qk: Any = None, base: Any = None, axis: int = 0) -> Array:
     pk, *others = floats((pk,) if qk is None else (pk, qk))
     with np.errstate(invalid="ignore", divide="ignore"):
         pk = pk / unit_of(pk, axis)
-        sums, logarithm = np.sum(pk, axis=axis), 0.0
+        sums, logarithm = moving_one(pk, axis), 0.0
         if others:
             qk = others[0] / unit_of(others[0], axis)
-            logarithm = np.log(np.sum(qk, axis=axis))
+            logarithm = np.log(moving_one(qk, axis))
         terms = sp.rel_entr(pk, qk) if others else sp.entr(pk)
         total = np.sum(terms, axis=axis)
         if pk.shape[axis]:
