@@ -685,8 +685,8 @@ def by_rule(original: Any, counterpart: Any) -> Any:
     if isinstance(original, type):
         ORIGINALS[counterpart] = original
         return counterpart
-    if hasattr(counterpart, "__getitem__"):  # for functions that are compiled for several types
-        return counterpart
+    if hasattr(counterpart, "__getitem__") or getattr(counterpart, "always", False):
+        return counterpart  # for functions compiled for several types, or for constants too
     called_by_name = isinstance(original, types.FunctionType) or is_dispatched(original)
     if not called_by_name and not is_compiled(original):
         with contextlib.suppress(TypeError):  # of what cannot be weakly referred to
