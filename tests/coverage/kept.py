@@ -6,9 +6,6 @@ __all__ = ["section"]
 
 KEPT: Mapping[str, Mapping[str, str]] = {
     "scipy.integrate": {
-        "`trapezoid` `cumulative_trapezoid` `simpson` `cumulative_simpson` `romb`": (
-            "a gradient takes 1.8 to 2.8 times as long by SciPy's steps"
-        ),
         "`fixed_quad` `qmc_quad`": "1.3 and 2.9 times as long by SciPy's steps",
         "`quad` `quad_vec` `solve_ivp` `odeint` `solve_bvp`": "derivatives of the solution",
     },
