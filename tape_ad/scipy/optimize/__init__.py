@@ -26,6 +26,7 @@ from tape_ad.scipy.optimize.searches import *
 
 __getattr__, __dir__ = face(
     __name__,
+    SEARCHES,
     also=["ScipyObjective", "Structure", "scipy_objective", "structure"],
     packages=["elementwise"],
 )
