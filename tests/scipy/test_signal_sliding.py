@@ -72,3 +72,11 @@ def test_a_transform_goes_back_by_a_window_that_moves() -> None:
         return np.sum(made.istft(made.stft(x) ** 2, k1=6) ** 2) + np.sum(made.dual_win**3)
 
     check_grads(loss, (WINDOW[1:6], X[:7], np.array(2.0)), order=2)
+
+
+def test_a_window_with_zeros_that_a_handle_scales() -> None:
+    def loss(fs: Any) -> Any:
+        made = signal.ShortTimeFFT(WINDOW * np.arange(WINDOW.size), 3, fs, scale_to="psd")
+        return np.sum(np.abs(made.stft(X)) ** 2)
+
+    check_grads(loss, (np.array(2.0),), order=2)

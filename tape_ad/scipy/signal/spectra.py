@@ -3,6 +3,8 @@
 SciPy's goes through them one by one, and so do all spectral densities that are made of it.
 """
 
+import copy
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -64,6 +66,22 @@ def transformed(
 
 transformed.always = True  # type: ignore[attr-defined]  # of constants too, which SciPy's has one by one
 
+
+def by_support(original: Any) -> Any:
+    """Let a method count where a window is not 0, which it asks of each of its elements."""
+
+    def method(self: Any, *args: Any) -> Any:
+        like = copy.copy(self)
+        like._win = np.where(np.equal(self.win, 0), 0.0, 1.0)
+        return inspect.unwrap(original)(like, *args)
+
+    return method
+
+
+for _name in ("_pre_padding", "_post_padding"):
+    _method = getattr(scipy.signal.ShortTimeFFT, _name)
+    _method = getattr(_method, "func", _method)  # of a property that is kept
+    stands_for(_method)(by_support(_method))
 
 MANY_PARTS = 32
 """From how many steps in a segment on they are cut out one by one."""
