@@ -6,7 +6,7 @@ Run from the repository's root, on a machine that does nothing else::
     python -m benchmarks.blas_threads --quick    # a few seconds, for a first impression
 
 Prints a line for each network: how long a step takes with one thread and with all, and the ratio.
-The two take turns. A ratio above 1 says that one thread is quicker, which
+The two alternate. A ratio above 1 says that one thread is quicker, which
 `tape_ad.training.blas_threads` gives a loop. Needs the extra: pip install 'tape-ad[bench]'.
 """
 
@@ -84,7 +84,7 @@ NETWORKS = (
 
 
 def beside_one(network: Network, several: int, *, brief: bool = False) -> dict[int, Times]:
-    """Time a network's step with one thread and with several, in turns.
+    """Time a network's step with one thread and with several, in rounds.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def beside_one(network: Network, several: int, *, brief: bool = False) -> dict[i
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Time training steps with one BLAS thread.")
-    parser.add_argument("--quick", action="store_true", help="fewer and shorter turns")
+    parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
     options = parser.parse_args()
     several = threads.blas_thread_count()
     if several == 1:

@@ -42,7 +42,7 @@ def compared(results: Sequence[Result], library: str = OURS_COMPILED) -> list[Re
 def ratio(result: Result, library: str = OURS_COMPILED) -> float:
     """Give our compiled time, by one engine or the other, as a fraction of our own.
 
-    The quickest turns are compared: many ratios are near 1, and those of medians would be noise.
+    The quickest rounds are compared: many ratios are near 1, and those of medians would be noise.
     """
     return result.times[library].least / result.times[OURS].least
 
@@ -153,7 +153,7 @@ def compiled_section(
         f"## Compiled: {len(targets) - len(missed)} of {len(targets)} targets met",
         "",
         "`ta.compile` by the NumPy engine beside the same function uncompiled, and beside",
-        "`jax.jit`; each time is that of the quickest of several turns. The first calls are those",
+        "`jax.jit`; each time is that of the quickest of several rounds. The first calls are those",
         "that compile: with us two, which capture, with JAX one. They have paid after as many",
         "calls as it takes to save their time, against the same library uncompiled, where that",
         "was timed. A step of training is compiled whole, and gives new parameters. NumPy by hand",

@@ -27,7 +27,7 @@ def compared(results: Sequence[Result]) -> list[Result]:
 def ratio(result: Result) -> float:
     """Give our time as a fraction of PyTorch's.
 
-    The quickest turns are compared: among so many ratios of medians, the worst would be noise.
+    The quickest rounds are compared: among so many ratios of medians, the worst would be noise.
     """
     return result.times[OURS].least / result.times[TORCH].least
 
@@ -85,7 +85,7 @@ def functions_section(results: Sequence[Result]) -> list[str]:
         "",
         f"{len(rows)} functions, each recorded and swept with a seed, mostly of 64 by 128",
         "elements: tape_ad's time as a fraction of PyTorch's, and the times in microseconds, each",
-        "the quickest of several turns. Beside them NumPy's time for the value alone and, where",
+        "the quickest of several rounds. Beside them NumPy's time for the value alone and, where",
         "that comes near to PyTorch's time, for value and cotangents written by hand. What is",
         "compiled, by the NumPy engine and by the native one, is a fraction of tape_ad's own time.",
         "",

@@ -120,7 +120,7 @@ GROWTHS: dict[str, Growth] = {
 
 
 def nanoseconds_per_element(name: str) -> dict[int, float]:
-    """Time a program for each of its sizes, turn by turn, and give the least of the turns."""
+    """Time a program for each of its sizes, round by round, and give the least of the rounds."""
     asked = GROWTHS[name]
     taken: dict[int, list[float]] = {size: [] for size in asked.sizes}
     for _ in range(5):
@@ -152,7 +152,7 @@ class RecordCost:
 
 
 def record_cost() -> RecordCost:
-    """Measure it with negations of one element, the least of many turns."""
+    """Measure it with negations of one element, the least of many rounds."""
     x = np.ones(1)
 
     def recorded(nodes: int) -> None:

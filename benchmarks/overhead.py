@@ -35,20 +35,20 @@ OVERHEADS: dict[str, tuple[int, Callable[..., Any], tuple[Any, ...]]] = {
 
 
 def overhead_seconds(name: str, engine: str) -> float:
-    """Time replays of a program of one call, less that call of NumPy's: the least of many turns."""
+    """Time replays of a program of one call, less that call of NumPy's: the least of many."""
     _, function, arguments = OVERHEADS[name]
     x = X[0]
     replayed = ta.compile(function, engine=engine)
     for _ in range(3):
         replayed(*arguments)
-    turns = [
+    rounds = [
         (
             seconds_of(lambda: replayed(*arguments), 2_000),
             seconds_of(lambda: np.negative(x), 2_000),
         )
         for _ in range(25)
     ]
-    return min(taken for taken, _ in turns) - min(alone for _, alone in turns)
+    return min(taken for taken, _ in rounds) - min(alone for _, alone in rounds)
 
 
 def overhead_targets(overheads: Mapping[str, float], engine: str) -> list[Target]:

@@ -89,7 +89,7 @@ def markdown(found: Run, chart: str) -> str:
         "## Growth",
         "",
         "Nanoseconds for each node or element, recorded and swept (or captured twice and compiled",
-        "by the native engine), by how many there are: each the quickest of several turns. It",
+        "by the native engine), by how many there are: each the quickest of several rounds. It",
         "should stay about flat. What rises at 10^5 and more is the time of Python's garbage",
         "collector, which looks through all that is kept, and of the processor's caches.",
         "",

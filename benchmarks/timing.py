@@ -1,4 +1,4 @@
-"""Taking times, in turns."""
+"""Taking times, in rounds."""
 
 import statistics
 import time
@@ -16,43 +16,43 @@ class Pace:
     Attributes
     ----------
     seconds : float
-        For which calls are repeated in each turn, to be well above the clock's grain.
-    turns : int
+        For which calls are repeated in each round, to be well above the clock's grain.
+    rounds : int
         How many a program gets whose calls are short.
     """
 
     seconds: float
-    turns: int
+    rounds: int
 
-    def turns_for(self, seconds: float) -> int:
-        """Say how many turns a program gets: fewer where a call takes long."""
-        return self.turns if seconds < 0.1 else 9 if seconds < 1 else 3
+    def rounds_for(self, seconds: float) -> int:
+        """Say how many rounds a program gets: fewer where a call takes long."""
+        return self.rounds if seconds < 0.1 else 9 if seconds < 1 else 3
 
 
-THOROUGH = Pace(seconds=0.05, turns=25)
-BRIEF = Pace(seconds=0.012, turns=11)
+THOROUGH = Pace(seconds=0.05, rounds=25)
+BRIEF = Pace(seconds=0.012, rounds=11)
 
 
 @frozen
 class Times:
-    """The seconds that one call took, turn by turn."""
+    """The seconds that one call took, round by round."""
 
-    turns: list[float]
+    rounds: list[float]
 
     @property
     def median(self) -> float:
-        """The middle of the turns."""
-        return statistics.median(self.turns)
+        """The middle of the rounds."""
+        return statistics.median(self.rounds)
 
     @property
     def least(self) -> float:
-        """The quickest turn: what the call takes when nothing comes in between."""
-        return min(self.turns)
+        """The quickest round: what the call takes when nothing comes in between."""
+        return min(self.rounds)
 
     @property
     def quartiles(self) -> tuple[float, float]:
-        """What a quarter of the turns stayed below, and a quarter exceeded."""
-        low, _, high = statistics.quantiles(self.turns, n=4)
+        """What a quarter of the rounds stayed below, and a quarter exceeded."""
+        low, _, high = statistics.quantiles(self.rounds, n=4)
         return low, high
 
     @property
@@ -80,7 +80,7 @@ def in_turns(
 ) -> dict[str, Times]:
     """Time several programs, one after the other, again and again.
 
-    So a machine that turns slow for a while slows all of them. Every round starts with another
+    So a machine that becomes slow for a while slows all of them. Every round starts with another
     one, so that none always follows the same neighbour.
 
     Parameters
@@ -92,12 +92,12 @@ def in_turns(
     once = {name: timer(1) for name, timer in timers.items()}
     once |= {name: timers[name](10) for name, taken in once.items() if taken < 1e-3}  # now warm
     calls = {name: max(1, round(pace.seconds / max(taken, 1e-7))) for name, taken in once.items()}
-    turns = {name: pace.turns_for(taken) for name, taken in once.items()}
+    rounds = {name: pace.rounds_for(taken) for name, taken in once.items()}
     names = list(timers)
     seconds: dict[str, list[float]] = {name: [] for name in names}
-    for turn in range(max(turns.values())):
-        first = turn % len(names)
+    for number in range(max(rounds.values())):
+        first = number % len(names)
         for name in names[first:] + names[:first]:
-            if turn < turns[name]:
+            if number < rounds[name]:
                 seconds[name].append(timers[name](calls[name]))
     return {name: Times(taken) for name, taken in seconds.items()}

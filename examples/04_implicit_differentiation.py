@@ -60,7 +60,7 @@ def fixed_point(f: Residual, start: Array) -> Callable[[Any], Any]:
     def pull(ct: Any, x: Any, params: Any) -> Any:
         _, pulled = ta.vjp(f, x, params)
         total = ct
-        for _ in range(200):  # the adjoint is a fixed point in its turn: u = ct + (df/dx)^T u
+        for _ in range(200):  # the adjoint is a fixed point itself: u = ct + (df/dx)^T u
             total = ct + pulled(total)[0]
         return pulled(total)[1]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tape_ad.base.errors import (
+from tape_ad.errors import (
     ConversionError,
     InPlaceError,
     TapeError,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tape_ad.base.errors import DamagedFileError
+from tape_ad.errors import DamagedFileError
 from tape_ad.parameters import load, save
 from tape_ad.training import load_checkpoint
 
@@ -214,6 +214,20 @@ def test_numbers_that_numpy_does_not_have(tmp_path: Path, dtype: str) -> None:
         json.dumps({"w": {"dtype": dtype, "shape": [2], "data_offsets": [0, length]}}),
         bytes(length),
     )
+    with pytest.raises(DamagedFileError, match="holds numbers that NumPy has no dtype for"):
+        load(tmp_path / "p.safetensors")
+
+
+@pytest.mark.parametrize(("dtype", "length"), [("BF16", 4), ("F8_E4M3", 2), ("F8_E5M2", 2)])
+def test_numbers_that_another_library_has_given_numpy(
+    tmp_path: Path, dtype: str, length: int
+) -> None:
+    write_safetensors(
+        tmp_path / "p.safetensors",
+        json.dumps({"w": {"dtype": dtype, "shape": [2], "data_offsets": [0, length]}}),
+        bytes(length),
+    )
+    pytest.importorskip("ml_dtypes")
     with pytest.raises(DamagedFileError, match="holds numbers that NumPy has no dtype for"):
         load(tmp_path / "p.safetensors")
 

@@ -14,7 +14,7 @@ from attrs import frozen
 from numpy.testing import overrides
 
 import tape_ad as ta
-from tape_ad.base.errors import TapeError
+from tape_ad.errors import TapeError
 from tape_ad.rules import RULES, load_lazy_tables
 from tape_ad.rules.base import Constant, Filled
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import ConversionError, DtypeError, StoreMismatchError
+from tape_ad.errors import ConversionError, DtypeError, StoreMismatchError
 from tape_ad.parameters import load, save
 
 Array = np.ndarray[Any, Any]

@@ -119,7 +119,10 @@ def test_the_page_for_contributors_lists_the_layers_of_the_contract() -> None:
     assert listed == dict(enumerate(LAYERS, 1))
 
 
-FACES = ("", ".extend", ".interop", ".nn", ".optim", ".scipy", ".training")
+FACES = (
+    *("", ".errors", ".extend", ".extend.arrays", ".extend.rules", ".interop", ".interop.dask"),
+    *(".nn", ".optim", ".parameters", ".scipy", ".testing", ".training"),
+)
 
 
 def public_names(module: str) -> set[str]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import GradientCheckError, NoModeError, OutputError
+from tape_ad.errors import GradientCheckError, NoModeError, OutputError
 from tape_ad.testing import check_grads
 
 RNG = np.random.default_rng(5)

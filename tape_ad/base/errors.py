@@ -1,5 +1,8 @@
 """The errors of the library: each says what happened, where, and what to write instead."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 __all__ = [
     "AdapterError",
     "BatchWarning",
@@ -12,6 +15,7 @@ __all__ = [
     "DamagedFileError",
     "DtypeError",
     "GradientCheckError",
+    "GrowthWarning",
     "InPlaceError",
     "MissingParameterError",
     "MutatedInputError",
@@ -82,6 +86,10 @@ class DtypeError(TapeError, TypeError):
 
 class GradientCheckError(TapeError, AssertionError):
     """A derivative differs from a difference quotient; see `tape_ad.testing.check_grads`."""
+
+
+class GrowthWarning(UserWarning):
+    """A record is kept over a loop of gradients and grows with each step."""
 
 
 class InPlaceError(TapeError, TypeError):
@@ -184,3 +192,38 @@ class UnsupportedArgumentError(TapeError, TypeError):
 
 for _name in __all__:  # a traceback says what users may import
     globals()[_name].__module__ = "tape_ad.errors"
+
+
+@contextmanager
+def extra(name: str, user: str, instead: str = "") -> Iterator[None]:
+    """Import what an extra of the package brings, or say how to install it.
+
+    Parameters
+    ----------
+    name : str
+        The extra, as ``pyproject.toml`` has it.
+    user : str
+        What needs it.
+    instead : str
+        What else to write.
+
+    Raises
+    ------
+    ImportError
+        When an import inside fails.
+
+    Examples
+    --------
+    >>> with extra("fortune", "prophecy", instead="a coin"):
+    ...     import crystal_ball
+    Traceback (most recent call last):
+        ...
+    ImportError: prophecy needs the extra fortune: pip install 'tape-ad[fortune]', or use a coin
+    """
+    try:
+        yield
+    except ImportError as error:
+        other = instead and f", or use {instead}"
+        raise ImportError(
+            f"{user} needs the extra {name}: pip install 'tape-ad[{name}]'{other}"
+        ) from error

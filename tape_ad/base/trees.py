@@ -5,8 +5,8 @@ import dataclasses
 import functools
 import types
 from collections import OrderedDict, UserDict, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, TypeVar, overload
 
 import attrs
 import numpy as np
@@ -14,6 +14,7 @@ from attrs import frozen
 
 __all__ = [
     "MISSING",
+    "OverLeaves",
     "at_leaves",
     "attributes_beside",
     "flatten",
@@ -479,3 +480,62 @@ def rebuilt(tree: Any, following: Iterator[Any]) -> Any:
     if structure is None:
         return next(following)
     return structure.rebuilt(tree, [rebuilt(value, following) for value in structure.values(tree)])
+
+
+Old_contra = TypeVar("Old_contra", contravariant=True)
+New = TypeVar("New")
+Key = TypeVar("Key")
+Inner = TypeVar("Inner")
+Tree = TypeVar("Tree")
+Named = TypeVar("Named", bound="NamedTupleLike")
+
+
+class NamedTupleLike(Protocol):
+    """An instance of a named tuple's class."""
+
+    def _asdict(self) -> dict[str, Any]: ...
+
+
+class OverLeaves(Protocol[Old_contra, New]):
+    """A function that takes trees of one kind of leaves to trees of another."""
+
+    @overload
+    def __call__(self, tree: Old_contra) -> New: ...
+    @overload
+    def __call__(self, tree: Named) -> Named: ...
+    @overload
+    def __call__(self, tree: tuple[Old_contra, Old_contra]) -> tuple[New, New]: ...
+    @overload
+    def __call__(self, tree: tuple[Old_contra, Old_contra, Old_contra]) -> tuple[New, New, New]: ...
+    @overload
+    def __call__(self, tree: tuple[Old_contra, ...]) -> tuple[New, ...]: ...
+    @overload
+    def __call__(self, tree: Sequence[Old_contra]) -> list[New]: ...
+    @overload
+    def __call__(self, tree: Mapping[Key, Old_contra]) -> dict[Key, New]: ...
+    @overload
+    def __call__(
+        self, tree: Mapping[Key, tuple[Old_contra, Old_contra]]
+    ) -> dict[Key, tuple[New, New]]: ...
+    @overload
+    def __call__(
+        self, tree: Mapping[Key, tuple[Old_contra, ...]]
+    ) -> dict[Key, tuple[New, ...]]: ...
+    @overload
+    def __call__(self, tree: Mapping[Key, Sequence[Old_contra]]) -> dict[Key, list[New]]: ...
+    @overload
+    def __call__(
+        self, tree: Mapping[Key, Mapping[Inner, Old_contra]]
+    ) -> dict[Key, dict[Inner, New]]: ...
+    @overload
+    def __call__(self, tree: Sequence[tuple[Old_contra, Old_contra]]) -> list[tuple[New, New]]: ...
+    @overload
+    def __call__(self, tree: Sequence[Mapping[Key, Old_contra]]) -> list[dict[Key, New]]: ...
+    @overload
+    def __call__(self, tree: Mapping[Key, object]) -> dict[Key, Any]: ...
+    @overload
+    def __call__(self, tree: list[Any]) -> list[Any]: ...
+    @overload
+    def __call__(self, tree: tuple[Any, ...]) -> tuple[Any, ...]: ...
+    @overload
+    def __call__(self, tree: Tree) -> Tree: ...

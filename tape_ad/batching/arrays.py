@@ -1,5 +1,6 @@
 """Arrays that stand for one of a batch, and hold all of it."""
 
+import operator
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -8,14 +9,15 @@ from typing import Any, NoReturn
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.batches import Batch
-from tape_ad.base.arrays.interpreter import BOX, KINDS, boxes
+from tape_ad.base.arrays.interpreter import BOX, KINDS, Batch, boxes
 from tape_ad.base.errors import ConversionError
+from tape_ad.batching.decisions import members_of, part
 from tape_ad.record.array_interface import LIKE, ArrayInterface
 from tape_ad.record.array_operators import BitsInPlace
 from tape_ad.record.messages.callers import DISPATCHING, caller
 
 __all__ = [
+    "ENDED",
     "BatchedArray",
     "Members",
     "UnbatchableError",
@@ -31,7 +33,20 @@ LIBRARIES = ("tape_ad", "numpy", "scipy")
 
 
 class UnbatchableError(Exception):
-    """A library asks for the values of one of a batch, so that they have to be gone through."""
+    """A library asks for the values of one of a batch, so that they have to be gone through.
+
+    Attributes
+    ----------
+    answers : array or None
+        Those that it asks for, where the function can be called for all with the same at once.
+    batch : Batch or None
+        Whose they are.
+    """
+
+    def __init__(self, answers: Any = None, batch: Batch | None = None) -> None:
+        super().__init__()
+        self.answers = answers
+        self.batch = batch
 
 
 class OneByOneError(UnbatchableError):
@@ -68,9 +83,9 @@ class BatchedArray(ArrayInterface, BitsInPlace):
         return int(self.stack.ndim) - 1
 
     @property
-    def data(self) -> NoReturn:
-        """Refuse to give plain values."""
-        self.number("data")
+    def data(self) -> Any:
+        """The values, plain ones where there is no record."""
+        return self.number(lambda one: getattr(one, "data", one))
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -110,67 +125,76 @@ class BatchedArray(ArrayInterface, BitsInPlace):
                 f"the truth value of an array of shape {self.shape} is ambiguous; write np.any(x) "
                 "or np.all(x)"
             )
-        if is_library(sys._getframe(1)):
-            return bool(self.one_answer())
-        raise ConversionError(
-            f"a branch ({caller()}) that depends on a batched value may go one way for some of the "
-            "batch and the other way for the rest; write np.where(condition, a, b) to choose "
-            "element by element, or call the function in a loop"
-        )
+        return bool(self.one_answer() if is_library(sys._getframe(1)) else self.chosen())
 
     def one_answer(self) -> Any:
         """Give what is the same for the whole batch, for a rule that asks for it."""
-        each = self.stack.reshape(-1)
-        if len(each) == 0:
+        batch = self.batch_here
+        members = members_of(batch)
+        if len(members) == 0:
             return False  # which is as true of none of them
-        if not np.all(np.equal(each, each[:1])):
-            self.batch_here.asked = True
-            raise UnbatchableError
-        return each[0]
+        answers = self.stack.reshape(-1)
+        if batch.counted is not None:
+            answers = answers[members]
+        if not np.all(np.equal(answers, answers[:1])):
+            self.refuse_library(known(self.stack))
+        return answers[0]
 
-    def number(self, kind: str) -> NoReturn:
-        """Refuse to be one number."""
-        if is_library(sys._getframe(2)):
-            self.batch_here.asked = True
+    def refuse_library(self, answers: Any = None) -> NoReturn:
+        """Tell a library that there is no answer for all; maybe there is one for parts."""
+        self.batch_here.asked, self.batch_here.question = True, caller()
+        raise UnbatchableError(answers, self.batch_here)
+
+    def chosen(self) -> Any:
+        """Give what most of the batch have, for which the function goes on then.
+
+        The others are computed by runs of their own.
+        """
+        batch = self.batch_here
+        if batch.size == 0:
             raise UnbatchableError
-        raise ConversionError(
-            f"{kind} ({caller()}) of a batched value: there is one in each of "
-            f"{self.batch_here.size}; call a function of NumPy (np.exp in place of math.exp), fill "
-            "np.zeros_like(x), which is batched too, or join parts with np.stack([...]); a batched "
-            "index picks from batched arrays, and by np.take_along_axis from others"
-        )
+        if batch.ended:
+            raise ValueError(ENDED)
+        return self.stack[part(batch, known(self.stack), caller)]
+
+    def number(self, kind: Function) -> Any:
+        """Give one number of what most of the batch have; to a library, none."""
+        if is_library(sys._getframe(2)):
+            self.refuse_library()
+        one = self.chosen()
+        while type(one) is BatchedArray:
+            one = one.chosen()
+        return kind(one)
 
     def __float__(self) -> float:
-        self.number("float")
+        number: float = self.number(float)
+        return number
 
     def __int__(self) -> int:
-        self.number("int")
+        number: int = self.number(int)
+        return number
 
-    def __index__(self) -> int:  # noqa: PLE0305 - it raises
-        self.number("int")
+    def __index__(self) -> int:
+        number: int = self.number(operator.index)
+        return number
 
     def __complex__(self) -> complex:
-        self.number("complex")
+        number: complex = self.number(complex)
+        return number
 
     def item(self, *args: Any) -> Any:
-        """Refuse, as there is one in each of the batch."""
-        self.number("item")
+        """Give a plain number of one."""
+        return self.number(operator.methodcaller("item", *args))
 
     def tolist(self) -> Any:
-        """Refuse, as there is one in each of the batch."""
-        self.number("list")
+        """Give the plain numbers of one."""
+        return self.number(operator.methodcaller("tolist"))
 
     def __format__(self, spec: str) -> str:
         return repr(self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        if is_library(sys._getframe(1)):
-            self.batch_here.asked = True
-            raise UnbatchableError
-        raise ConversionError(
-            f"turning a batched value into an ndarray ({caller()}) has no meaning for one of the "
-            "batch; call a NumPy function on it, write np.stack([...]) to join values"
-        )
+        return self.number(lambda one: np.array(one, dtype, copy=copy))
 
     def __dlpack__(self, /, **options: Any) -> Any:
         return self.__array__()
@@ -208,6 +232,21 @@ class BatchedArray(ArrayInterface, BitsInPlace):
 
     def __hash__(self) -> NoReturn:  # type: ignore[override]  # == is elementwise, as for ndarray
         raise TypeError("a batched value is unhashable, for == compares its elements")
+
+
+ENDED = (
+    "a batched value is used after the function that it was given to has returned; return what is "
+    "needed later"
+)
+
+
+def known(x: Any) -> Any:
+    """Give the plain values of what may lie in a record, a capture, or another batch."""
+    while hasattr(x, "record"):
+        x = x.data
+    if type(x) is BatchedArray:
+        return known(x.chosen())
+    return x if isinstance(x, np.ndarray) else np.asarray(x.tolist())
 
 
 class Members:

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from tape_ad.base.arrays.batches import Batch
+from tape_ad.base.arrays.interpreter import Batch
 from tape_ad.batching.arrays import BatchedArray, batched_size, in_front, shape_of_one
 
 __all__ = [

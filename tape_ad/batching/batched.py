@@ -2,7 +2,6 @@
 
 import functools
 import inspect
-import itertools
 import operator
 import warnings
 from collections.abc import Callable
@@ -11,22 +10,25 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field
 
-from tape_ad.base.arrays.active import ACTIVE, Active
-from tape_ad.base.arrays.batches import Batch
-from tape_ad.base.arrays.interpreter import NO_OPTIONS
-from tape_ad.base.arrays.overridable import below_records
+from tape_ad.base.arrays.interpreter import NO_OPTIONS, Batch
+from tape_ad.base.arrays.overridable import ACTIVE, Active, below_records
 from tape_ad.base.errors import BatchWarning, InPlaceError, ShapeError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves, structure_of, unflatten
 from tape_ad.batching.arrays import BatchedArray, UnbatchableError
 from tape_ad.batching.basics import is_of, spread
-from tape_ad.batching.dispatch import answer_in_batch, one_by_one
-from tape_ad.batching.generators import BatchedGenerator, is_generator, renewed
-from tape_ad.record.primals import is_number_like, memory_of
+from tape_ad.batching.decisions import FEW, AgainError, doubt, grouped, members_of, watch
+from tape_ad.batching.dispatch import answer_in_batch
+from tape_ad.batching.generators import BatchedGenerator, is_generator
+from tape_ad.batching.parts import Part, has_written, joined_parts, one_alone, part_of, picked
+from tape_ad.record.primals import is_number_like
 
 __all__ = ["BatchedFunction", "batched"]
 
 Function = Callable[..., Any]
+
+RATIO = 2
+"""How many of a batch a run has to be for, on average, to be better than a run for each."""
 
 
 @define(eq=False, repr=False)
@@ -41,6 +43,8 @@ class BatchedFunction:
         How many there are, where no argument tells; how many are computed at once.
     looped : dict of str to int
         What was called for one after the other, for it cannot be batched, and how often.
+    parted : set of str
+        The lines at which values decided how to go on, so that parts were run one after the other.
     """
 
     function: Function
@@ -49,6 +53,7 @@ class BatchedFunction:
     axis_size: int | None = None
     batch_size: int | None = None
     looped: dict[str, int] = field(factory=dict, init=False)
+    parted: set[str] = field(factory=set, init=False)
     __dict__: dict[str, Any] = field(init=False)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -80,6 +85,18 @@ class BatchedFunction:
 
     def _at_once(self, tree: Any, fronts: list[Any], axes: list[Any], size: int) -> Any:
         """Call the function for some, of whose arguments the batch is in front."""
+        batch, output = self._run(tree, fronts, axes, size)
+        if batch.again is not None or batch.others:
+            return self._in_parts(tree, fronts, axes, size, (batch, output))
+        places = axes_of_tree(self.out_axes, output, "out_axes")
+        outs = [
+            self._given(leaf, axis, batch)
+            for leaf, axis in zip(flatten(output), places, strict=True)
+        ]
+        return unflatten(output, outs)
+
+    def _run(self, tree: Any, fronts: list[Any], axes: list[Any], size: int) -> tuple[Batch, Any]:
+        """Call the function for some; the batch tells whom what it gives is right for."""
         batch = Batch(size, answer, self._told, spread_over)
         stacks = [
             front
@@ -89,19 +106,110 @@ class BatchedFunction:
             else BatchedArray(front, batch)
             for front, axis in zip(fronts, axes, strict=True)
         ]
+        batch.given = stacks
         given, named = unflatten(tree, stacks)
-        try:
-            output = run_over(batch, self.function, given, named)
-            places = axes_of_tree(self.out_axes, output, "out_axes")
-            outs = [
-                self._given(leaf, axis, batch)
-                for leaf, axis in zip(flatten(output), places, strict=True)
+        output = None
+        with np.errstate():
+            try:
+                output = run_over(batch, self.function, given, named)
+            except (Exception, AgainError) as error:
+                if isinstance(error, AgainError) and batch.again is None:
+                    raise  # it is for another batch
+                doubt(batch)
+                if batch.again is None:
+                    if not (isinstance(error, UnbatchableError) or batch.asked):
+                        raise
+                    groups = np.arange(size)
+                    if isinstance(error, UnbatchableError) and error.batch is batch:
+                        groups = groups if error.answers is None else error.answers
+                    batch.again = grouped(groups, np.arange(size))
+        if any(outer.counted is not None for outer in ACTIVE.get().batches):
+            watch()
+        return batch, output
+
+    def _in_parts(
+        self, tree: Any, fronts: list[Any], axes: list[Any], size: int, first: tuple[Batch, Any]
+    ) -> Any:
+        """Call the function for some after the others, as values in it have decided."""
+        name = called(self.function)
+        if size == 0:
+            raise ValueError(
+                f"batched({name}) has to call it for one after the other, and an empty batch has "
+                "none to tell the shapes by"
+            )
+        parts: list[Part] = []
+        todo, line, alone = [np.arange(size)], "", 0
+        for run, places in enumerate(todo):
+            if run and (len(places) == 1 or (run > FEW and size < RATIO * run)):
+                alone += len(places)
+                parts += [self._alone(tree, fronts, axes, place) for place in places.tolist()]
+                continue
+            some = [
+                front if axis is None or not run else picked(front, places)
+                for front, axis in zip(fronts, axes, strict=True)
             ]
-        except Exception as error:
-            if not (isinstance(error, UnbatchableError) or batch.asked):
-                raise
-            return self._one_by_one(batch, given, named)
+            batch, output = self._run(tree, some, axes, len(places)) if run else first
+            line = line or batch.question
+            others = [*(batch.again or ()), *batch.others]
+            wrote = [x for x in batch.given if type(x) is BatchedArray and has_written(batch, x)]
+            if wrote and others:
+                raise InPlaceError(
+                    f"{name} has written to its argument before values decided how it goes on"
+                    f"{line and f' ({line})'}, so that it cannot be called again; write x = "
+                    "x.copy() before the assignment"
+                )
+            if run:
+                for front, given in zip(fronts, batch.given, strict=True):
+                    if any(given is x for x in wrote):
+                        front[places] = given.stack
+            if batch.again is None:
+                parts.append(part_of(places[members_of(batch)], output, batch))
+            todo += [places[each] for each in others]
+        self._tell_of_parts(name, line, size, alone)
+        output, joined = joined_parts(name, parts)
+        stands = axes_of_tree(self.out_axes, output, "out_axes")
+        outs = []
+        for (leaf, each), axis in zip(joined, stands, strict=True):
+            self._refuse_each(axis is None and each)
+            plain = not is_batchable(leaf)
+            outs.append(leaf if plain else leaf[0] if axis is None else from_front(leaf, axis))
         return unflatten(output, outs)
+
+    def _alone(self, tree: Any, fronts: list[Any], axes: list[Any], place: int) -> Part:
+        """Call the function itself for one."""
+        one = [
+            front if axis is None else one_alone(front, place)
+            for front, axis in zip(fronts, axes, strict=True)
+        ]
+        given, named = unflatten(tree, one)
+        output = self.function(*given, **named)
+        leaves = [
+            np.expand_dims(leaf, 0) if is_batchable(leaf) else leaf for leaf in flatten(output)
+        ]
+        return Part(np.array([place]), output, leaves, [False] * len(leaves))
+
+    def _tell_of_parts(self, name: str, line: str, size: int, alone: int) -> None:
+        """Note that values have decided, and warn once where it made the batch a loop."""
+        line = line or "a library"
+        self.parted.add(line)
+        if alone < size and (alone <= FEW or RATIO * alone < size):
+            return
+        self.looped[name] = self.looped.get(name, 0) + 1
+        if self.looped[name] == 1:
+            warnings.warn(
+                f"{name} is called for one of the batch after the other, as {line} asks for "
+                "values that are others for each",
+                BatchWarning,
+                stacklevel=4,
+            )
+
+    def _refuse_each(self, each: bool) -> None:
+        """Refuse to give once what is another for each."""
+        if each:
+            raise ValueError(
+                f"out_axes is None for what {called(self.function)} computes of the batch; "
+                "None is for what is the same for each"
+            )
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -116,10 +224,12 @@ class BatchedFunction:
         -------
         str
         """
-        if not self.looped:
-            return "everything was computed for the whole batch at once"
         lines = [f"{name}: {count} times" for name, count in self.looped.items()]
-        return "\n".join(["called for one of the batch after the other:", *lines])
+        if lines:
+            lines.insert(0, "called for one of the batch after the other:")
+        if self.parted:
+            lines += ["run for parts of the batch, as values decide at", *sorted(self.parted)]
+        return "\n".join(lines) or "everything was computed for the whole batch at once"
 
     def _told(self, name: str) -> None:
         """Note what is looped over, and warn of it once."""
@@ -196,63 +306,17 @@ class BatchedFunction:
 
     def _given(self, leaf: Any, axis: int | None, batch: Batch) -> Any:
         """Give a leaf of the output for all, with the batch on an axis of it."""
+        self._refuse_each(axis is None and is_of(leaf, batch))
         if type(leaf) is BatchedArray and leaf.batch_here is batch:
-            if axis is None:
-                raise ValueError(
-                    f"out_axes is None for what {called(self.function)} computes of the batch; "
-                    "None is for what is the same for each"
-                )
-            return from_front(leaf.stack, axis)
+            return leaf.stack if axis is None else from_front(leaf.stack, axis)
         if axis is None or not is_batchable(leaf):
             return leaf
         return from_front(repeated(leaf, batch.size), axis)
-
-    def _one_by_one(self, batch: Batch, args: tuple[Any, ...], kwargs: Any) -> Any:
-        """Call the function itself for one after the other."""
-        name = called(self.function)
-        if batch.size == 0:
-            raise ValueError(
-                f"batched({name}) has to call it for one after the other, and an empty batch has "
-                "none to tell the shapes by"
-            )
-        stacks = [memory_of(leaf) for leaf in flatten((args, kwargs)) if is_of(leaf, batch)]
-        if any(np.may_share_memory(*pair) for pair in itertools.product(batch.written, stacks)):
-            raise InPlaceError(
-                f"{name} has written to its argument before a library asked for values in it, so "
-                "that it cannot be called again; write x = x.copy() before the assignment"
-            )
-        self.looped[name] = self.looped.get(name, 0) + 1
-        if self.looped[name] == 1:
-            warnings.warn(
-                f"{name} cannot be batched, as a library asks for values in it, and is called for "
-                "one of the batch after the other",
-                BatchWarning,
-                stacklevel=3,
-            )
-
-        again = map_leaves(
-            lambda leaf, path: renewed(leaf) if type(leaf) is BatchedGenerator else leaf,
-            (args, kwargs),
-        )
-        outs = [
-            self.function(*one_args, **one_kwargs)
-            for one_args, one_kwargs in one_by_one(batch, again)
-        ]
-        axes = axes_of_tree(self.out_axes, outs[0], "out_axes")
-        columns = zip(*map(flatten, outs), strict=True)
-        return unflatten(
-            outs[0], [gathered(c, axis, stacked) for c, axis in zip(columns, axes, strict=True)]
-        )
 
 
 def is_batchable(leaf: Any) -> bool:
     """Tell whether there is one of something for each of a batch: of arrays, and of generators."""
     return is_number_like(leaf) or isinstance(leaf, bool) or is_generator(leaf)
-
-
-def stacked(parts: tuple[Any, ...], axis: int) -> Any:
-    """Stack the results of one after the other."""
-    return from_front(np.stack(parts), axis)
 
 
 def answer(
@@ -401,7 +465,8 @@ def batched(
     BatchedFunction
         It takes the arguments of `f` with an axis more each, and gives its output so. NumPy is
         called once for all, by a leading axis; what cannot be batched is called for one after the
-        other, which a `BatchWarning` says once, and ``explain()`` any time. A random generator
+        other, which a `BatchWarning` says once, and ``explain()`` any time. Where `f` decides by
+        values, it is called once for each path that any of the batch takes. A random generator
         that is given draws for each by itself, as one of its ``spawn(size)`` does; with None in
         `in_axes`, and where it is no argument, it draws what is the same for each.
 
@@ -409,9 +474,7 @@ def batched(
     ------
     ShapeError
         By the returned function, when the sizes of the batch disagree.
-    ConversionError
-        By the returned function, when `f` branches on a value that is another for each, or turns
-        it into a number.
+        By the returned function, also when results have several shapes.
 
     Examples
     --------

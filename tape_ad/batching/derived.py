@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from tape_ad.base.arrays.batches import Batch
+from tape_ad.base.arrays.interpreter import Batch
 from tape_ad.base.trees import flatten, unflatten
 from tape_ad.batching.arrays import BatchedArray, batched_size, shape_of_one
 from tape_ad.batching.basics import (
@@ -135,7 +135,13 @@ class Along:
             axis = args[self.place]
         data = x.stack
         whole: Any
-        if axis is None and self.lengths and (lengths := self.lengths_in(args, kwargs)):
+        one: Any = None
+        if x.ndim == 0 and axis in (0, -1):
+            one = function(np.zeros((), x.dtype), *args[1:], **kwargs)  # raises if it needs axes
+            data, whole = flattened(x), 1
+            if np.ndim(one) and options.get("keepdims") not in (None, False):
+                raise Looped
+        elif axis is None and self.lengths and (lengths := self.lengths_in(args, kwargs)):
             whole = tuple(range(-np.size(lengths), 0))
         elif axis is None and self.none == "all":
             whole = tuple(range(1, x.ndim + 1))
@@ -149,7 +155,10 @@ class Along:
             given[self.place - 1] = whole
         else:
             options[self.name] = whole
-        return function(data, *given, **options)
+        out = function(data, *given, **options)
+        if one is not None and out.ndim != 1 + np.ndim(one):  # as np.diff of no differences
+            raise Looped
+        return out
 
     def aligned(self, batch: Batch, args: Any, kwargs: Options) -> tuple[Any, Options]:
         """Give the arguments with all operands in stacks that are broadcast against each other."""
@@ -190,17 +199,59 @@ def rolled(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
 def quantiles(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Compute quantiles: the axes of their numbers come first."""
     q = args[1] if len(args) > 1 else kwargs.get("q")
+    if is_of(q, batch):
+        return quantiles_of_each(batch, function, args, kwargs)
     if q is None or kwargs.get("weights") is not None:
         raise Looped
     out = Along(2)(batch, function, args, kwargs)
     return np.moveaxis(out, ndim_of(q), 0) if ndim_of(q) else out
 
 
+def quantiles_of_each(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+    """Compute quantiles whose numbers are others for each: between two places in sorted rows.
+
+    The function itself is asked for the places, of the places of as many elements.
+    """
+    bound = call_signature(function).bind(*args, **kwargs)
+    bound.apply_defaults()
+    given = bound.arguments
+    a, q, method, axis = (given[name] for name in ("a", "q", "method", "axis"))
+    kept = given["keepdims"] not in (np._NoValue, False)
+    if any(given.get(name) is not None for name in ("out", "weights")) or not is_of(q, batch):
+        raise Looped
+    stack = spread(batch, a)
+    axes = tuple(range(1, stack.ndim)) if axis is None else as_axes(axis, stack.ndim - 1)
+    axes = tuple(i % stack.ndim for i in ((axes,) if isinstance(axes, int) else axes))
+    others = [i for i in range(stack.ndim) if i not in axes]
+    rows = np.transpose(stack, (*others, *axes))
+    rows = np.reshape(rows, (*rows.shape[: len(others)], -1))
+    passing = function in (np.nanquantile, np.nanpercentile)
+    if rows.size == 0 or (passing and (q.ndim > 1 or np.any(np.isnan(rows)))):
+        raise Looped
+    n = rows.shape[-1]
+    places = function(np.arange(float(n)), np.reshape(q.stack, (-1,)), method=method)
+    places = np.reshape(places, (batch.size, *(1,) * (rows.ndim - 2), -1))
+    places = np.broadcast_to(places, (*rows.shape[:-1], places.shape[-1]))
+    below, above = np.floor(places), np.ceil(places)
+    share = places - below
+    rows = np.sort(rows, axis=-1, kind="stable")
+    first, second = (
+        np.take_along_axis(rows, np.astype(each, np.intp), axis=-1) for each in (below, above)
+    )
+    step = second - first
+    out = np.where(share < 0.5, first + step * share, second - step * (1 - share))
+    out = np.where(np.isnan(rows[..., -1:]), np.nan, np.where(step == 0, first, out))
+    shape = [
+        1 if i in axes else stack.shape[i] for i in range(1, stack.ndim) if kept or i in others
+    ]
+    return np.reshape(np.moveaxis(out, -1, 1), (batch.size, *q.shape, *shape))
+
+
 def norm(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Compute a norm: of the elements, of a vector, or of a matrix."""
     x = lone(batch, args, kwargs)
     if len(args) > 3:
-        raise Looped
+        args, kwargs = args[:3], {"keepdims": args[3]}
     order = args[1] if len(args) > 1 else kwargs.get("ord")
     axis = args[2] if len(args) > 2 else kwargs.get("axis")
     kept = {"keepdims": True} if kwargs.get("keepdims") else {}
@@ -389,6 +440,8 @@ class Cored:
             elif name in options:
                 operands.append((options, name, core))
         loop, vectors = 0, False
+        if not self.elementwise and (columns := columns_of(batch, operands, given, options)):
+            return by_columns(function, given, options, *columns)
         for where, key, core in operands:
             x = where[key]
             ndim = 0 if x is None else ndim_of(x)
@@ -411,3 +464,25 @@ class Cored:
         except ValueError:  # of one of them, which says so then; or SciPy takes no stack yet
             raise Looped from None
         return out[..., 0] if vectors else out
+
+
+def columns_of(batch: Batch, operands: Any, given: Any, options: Any) -> tuple[Any, Any] | None:
+    """Find the right-hand side of a system, where nothing else is another for each."""
+    if not operands or not operands[-1][2].optional:
+        return None
+    where, key, core = operands[-1]
+    batched = [leaf for leaf in flatten((given, options)) if is_of(leaf, batch)]
+    alone = len(batched) == 1 and batched[0] is where[key] and batched[0].ndim <= core.ndim
+    return (where, key) if alone else None
+
+
+def by_columns(function: Function, given: Any, options: Any, where: Any, key: Any) -> Any:
+    """Let the columns of all be columns of one, where the matrix is the same for each."""
+    stack = where[key].stack
+    size, n = stack.shape[:2]
+    where[key] = np.reshape(np.moveaxis(stack, 0, -1), (n, -1))
+    try:
+        out = function(*given, **options)
+    except ValueError:
+        raise Looped from None
+    return np.moveaxis(np.reshape(out, (*out.shape[:1], *stack.shape[2:], size)), -1, 0)

@@ -8,12 +8,12 @@ from weakref import ref
 import numpy as np
 
 from tape_ad.base.arrays import interpreter
-from tape_ad.base.arrays.batches import Batch
-from tape_ad.base.arrays.interpreter import NO_OPTIONS, looked_through, unwrapped
+from tape_ad.base.arrays.interpreter import NO_OPTIONS, Batch, looked_through, unwrapped
 from tape_ad.base.errors import InPlaceError, UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.batching.arrays import (
+    ENDED,
     BatchedArray,
     Members,
     OneByOneError,
@@ -22,11 +22,13 @@ from tape_ad.batching.arrays import (
     shape_of_one,
 )
 from tape_ad.batching.basics import Looped, is_of
+from tape_ad.batching.decisions import AgainError, doubt, part
 from tape_ad.batching.derived import elementwise, like_one
-from tape_ad.batching.indexing import MaskError, item_of_all, written_to_all
+from tape_ad.batching.indexing import item_of_all, written_to_all
 from tape_ad.batching.products import generalized
 from tape_ad.batching.tables import handler_of
 from tape_ad.record.dispatch import record_call
+from tape_ad.record.messages.callers import caller
 from tape_ad.record.mutation import assign_outputs, check_fit
 from tape_ad.record.primals import memory_of
 from tape_ad.rules import entry_of, facts_of
@@ -51,10 +53,20 @@ def answer_in_batch(
 ) -> Any:
     """Compute a function for all of a batch: at once if it is known how, or else in a loop."""
     if batch.ended:
-        raise ValueError(
-            "a batched value is used after the function that it was given to has returned; return "
-            "what is needed later"
-        )
+        raise ValueError(ENDED)
+    if batch.counted is None:
+        return for_all(batch, function, args, kwargs)
+    try:
+        return for_all(batch, function, args, kwargs)
+    except Exception as error:
+        doubt(batch)  # it may come of numbers that do not count
+        raise AgainError from error
+
+
+def for_all(
+    batch: Batch, function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS
+) -> Any:
+    """Compute a function for all of a batch."""
     if kwargs.get("out") is not None:
         return assigned_out(function, args, dict(kwargs))
     if facts_of(function).about_shapes:
@@ -74,7 +86,7 @@ def answer_in_batch(
             return entry.compute(*operands, **options)
     except OneByOneError:
         raise
-    except (Looped, UnbatchableError, MaskError, UnsupportedArgumentError):
+    except (Looped, UnbatchableError, UnsupportedArgumentError):
         pass
     return looped(batch, function, args, kwargs)
 
@@ -90,22 +102,38 @@ def wrapped(batch: Batch, out: Any) -> Any:
 
 def looped(batch: Batch, function: Function, args: Any, kwargs: Any) -> Any:
     """Compute a function for one after the other, and stack what they give."""
-    batch.loops(called(function))
     if batch.size == 0:
+        batch.loops(called(function))
         raise UnbatchableError
 
-    outs = [
-        function(*one_args, **one_kwargs)
-        for one_args, one_kwargs in one_by_one(batch, (args, dict(kwargs)))
-    ]
+    outs = called_for_each(batch, function, one_by_one(batch, (args, dict(kwargs))))
     parts = list(zip(*map(flatten, outs), strict=True))
-    results = [joined(batch, function, part) for part in parts]
+    results = [joined(batch, function, column) for column in parts]
     given = [leaf.stack for leaf in flatten((args, dict(kwargs))) if is_of(leaf, batch)]
-    for part, result in zip(parts, results, strict=True):
+    for column, result in zip(parts, results, strict=True):
         if is_of(result, batch):
-            note_parted(batch, given, part, result.stack)
+            note_parted(batch, given, column, result.stack)
     following = iter(results)
     return map_leaves(lambda leaf, path: next(following), outs[0])
+
+
+def called_for_each(batch: Batch, function: Function, calls: Iterator[Any]) -> list[Any]:
+    """Call a function for one after the other; where it raises for some, go on for a part."""
+    outs: list[Any] = []
+    for args, kwargs in calls:
+        try:
+            outs.append(function(*args, **kwargs))
+        except (ValueError, ArithmeticError) as error:
+            outs.append(error)
+    failed = np.array([isinstance(out, Exception) for out in outs])
+    if not np.any(failed):
+        batch.loops(called(function))
+    else:
+        out = outs[part(batch, failed, caller)]
+        if isinstance(out, Exception):
+            raise out
+        outs = [out if bad else each for each, bad in zip(outs, failed, strict=True)]
+    return outs
 
 
 def note_parted(batch: Batch, given: list[Any], parts: tuple[Any, ...], stack: Any) -> None:
@@ -157,12 +185,14 @@ def joined(batch: Batch, function: Function, parts: tuple[Any, ...]) -> Any:
         if not all(part == first for part in parts[1:]):
             raise UnbatchableError
         return first
-    shapes = set(map(shape_of_one, parts))
-    if len(shapes) > 1:
-        raise ValueError(
-            f"{called(function)} gives arrays of several shapes in one batch, among them "
-            f"{' and '.join(map(str, sorted(shapes)[:2]))}; write np.where(...) for what depends "
-            "on values, or call the function in a loop"
+    shapes = list(map(shape_of_one, parts))
+    if any(shape != shapes[0] for shape in shapes):
+        place = part(batch, np.array([shapes.index(shape) for shape in shapes]), caller)
+        parts = tuple(
+            [
+                x if shape == shapes[place] else parts[place]
+                for x, shape in zip(parts, shapes, strict=True)
+            ]
         )
     return BatchedArray(np.stack(parts), batch)
 
@@ -237,8 +267,17 @@ def assign(x: Any, key: Any, value: Any) -> None:
         )
     if batch.parted and is_parted(batch, memory_of(x.stack)):
         raise OneByOneError
+    if batch.counted is not None and is_argument(batch, memory_of(x.stack)):
+        doubt(batch)
+        raise AgainError
     written_to_all(batch, x, key, value)
     batch.written.append(memory_of(x.stack))
+
+
+def is_argument(batch: Batch, memory: Any) -> bool:
+    """Tell whether what is written to an array would be seen outside of the function."""
+    arrays = [memory_of(x.stack) for x in batch.given if type(x) is BatchedArray]
+    return any(np.may_share_memory(memory, each) for each in arrays)
 
 
 def change(function: Function, x: Any, other: Any) -> Any:

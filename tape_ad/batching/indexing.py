@@ -1,18 +1,19 @@
 """Indexing and assignment for all of a batch, and functions that pick elements."""
 
 import operator
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.batches import Batch
-from tape_ad.base.arrays.overridable import lift
+from tape_ad.base.arrays.interpreter import Batch
+from tape_ad.base.arrays.overridable import TRACERS, lift
 from tape_ad.batching.arrays import (
     BatchedArray,
     OneByOneError,
     UnbatchableError,
     asked_by_library,
     in_front,
+    known,
     shape_of_one,
 )
 from tape_ad.batching.basics import (
@@ -29,14 +30,16 @@ from tape_ad.batching.basics import (
     ndim_of,
     spread,
 )
+from tape_ad.batching.decisions import grouped, members_of, part
+from tape_ad.record.messages.callers import caller
+from tape_ad.record.primals import memory_of
+from tape_ad.rules.maps.memory import Window
 from tape_ad.rules.numpy import bodies
 from tape_ad.rules.numpy.indexing import index_map
 
 __all__ = [
-    "MaskError",
     "added",
     "counted",
-    "digitized",
     "item_of_all",
     "scattered",
     "searched",
@@ -86,7 +89,8 @@ def key_of_all(batch: Batch, x: Any, key: Any) -> tuple[tuple[Any, ...], Any]:
         apart = bool(arrays) and (parted or not dense)
         return (WHOLE, *entries), (ndim, 0) if apart else None
     if any(entry.dtype == bool for entry in arrays):
-        raise_mask()
+        plain = tuple([mask_of_one(x) if is_mask(x, batch) else x for x in entries])
+        return key_of_all(batch, x, plain)
     behind = places[0] if dense and not parted else 0  # how many axes NumPy leaves before these
     aligned = [in_front(entry, ndim) if is_of(entry, batch) else entry for entry in entries]
     if is_of(x, batch):
@@ -96,6 +100,22 @@ def key_of_all(batch: Batch, x: Any, key: Any) -> tuple[tuple[Any, ...], Any]:
     if parted:
         aligned.insert(dots, ...)
     return tuple(aligned), (behind, 0) if behind else None
+
+
+def is_mask(entry: Any, batch: Batch) -> bool:
+    """Tell whether an entry is a mask that may be another for each."""
+    return is_of(entry, batch) and entry.dtype == bool
+
+
+def mask_of_one(mask: BatchedArray) -> Any:
+    """Give the mask of those that the function goes on for; a library is told to call for them."""
+    batch = mask.batch_here
+    if batch.size == 0:
+        raise UnbatchableError
+    answers = known(mask.stack)
+    if asked_by_library() and len(grouped(answers, members_of(batch))) > 1:
+        mask.refuse_library(answers)
+    return answers[part(batch, answers, caller)]
 
 
 def picks(entry: Any) -> bool:
@@ -129,20 +149,6 @@ def axes_brought(entry: Any) -> int:
     return 1 if entry.dtype == bool else int(entry.ndim)
 
 
-class MaskError(IndexError):
-    """A mask picks another number of elements for each of a batch."""
-
-
-def raise_mask() -> NoReturn:
-    """Say why a batched mask picks nothing."""
-    if asked_by_library():
-        raise UnbatchableError
-    raise MaskError(
-        "a batched mask picks another number of elements for each of the batch; write "
-        "np.where(mask, x, 0), which keeps the shape"
-    )
-
-
 def written_to_all(batch: Batch, x: BatchedArray, key: Any, value: Any) -> None:
     """Do ``x[key] = value`` for all."""
     whole, values = placed(batch, x, key, value)
@@ -150,36 +156,60 @@ def written_to_all(batch: Batch, x: BatchedArray, key: Any, value: Any) -> None:
 
 
 def updated_for_all(batch: Batch, function: Any, args: Any, kwargs: Any) -> Any:
-    """Give copies in which the elements at a key are others; of views it is not known how."""
+    """Give copies in which the elements at a key are others."""
     options = dict(zip(("a", "value", "key", "window"), args, strict=False)) | dict(kwargs)
-    if options.get("window") is not None:
-        raise OneByOneError  # it says how the arrays of all lie in memory
-    a = options["a"]
+    a, key, value = (options[name] for name in ("a", "key", "value"))
+    window = options.get("window")
     if not is_of(a, batch):
         a = BatchedArray(np.broadcast_to(a, (batch.size, *shape_of_one(a))), batch)
-    whole, values = placed(batch, a, options["key"], options["value"])
-    return function(a.stack, values, whole)
+    if window is None:
+        whole, values = placed(batch, a, key, value)
+        return function(a.stack, values, whole)
+    if memory_of(a.stack).base is not None and not is_of(options["a"], batch):
+        a = BatchedArray(a.stack.copy(), batch)
+    window = window_of_all(a.stack, window)
+    seen = BatchedArray(np.broadcast_to(np.empty((), window.view.dtype), window.view.shape), batch)
+    whole, values = placed(batch, seen, key, value)
+    return function(a.stack, values, whole, window)
 
 
 def viewed_in_all(batch: Batch, function: Any, args: Any, kwargs: Any) -> Any:
-    """View all in the way that one is viewed in; where none is known, not."""
+    """View all in the way that one is viewed in."""
     options = dict(zip(("a", "window", "way"), args, strict=False)) | dict(kwargs)
-    if options.get("way") is None:
+    if options.get("way") is not None:
+        return options["way"].push(options["a"]).stack
+    stack = options["a"].stack
+    return function(stack, window_of_all(stack, options["window"]))
+
+
+def window_of_all(stack: Any, window: Window) -> Window:
+    """Give the window that shows in all what one shows in one of them.
+
+    Raises
+    ------
+    OneByOneError
+        When they lie in memory in another way.
+    """
+    memory = memory_of(stack)
+    step, *strides = memory.strides[memory.ndim - stack.ndim :]
+    if tuple(strides) != window.array.strides or (step == 0 and len(stack) > 1):
         raise OneByOneError
-    return options["way"].push(options["a"]).stack
+    return window.over(len(stack), step)
 
 
 def placed(batch: Batch, x: BatchedArray, key: Any, value: Any) -> tuple[Any, Any]:
     """Write a key for all, and a value that fits what it picks."""
     entries = key if type(key) is tuple else (key,)
     mask: Any = entries[0] if len(entries) == 1 else None
-    if is_of(mask, batch) and mask.dtype == bool:
+    if is_mask(mask, batch):
         if shape_of_one(value) != () or mask.shape != x.shape[: mask.ndim]:
-            raise_mask()
+            return placed(batch, x, mask_of_one(mask), value)
         chosen: Any = np.where(mask[(..., *(None,) * (x.ndim - mask.ndim))], value, x)
         return ..., chosen.stack.astype(x.dtype)
     whole, order = key_of_all(batch, x, key)
-    picked = np.broadcast_to(np.empty((), bool), x.stack.shape)[whole]
+    captured = not TRACERS.isdisjoint(map(type, whole))  # which no plain array is indexed with
+    stack = x.stack if captured else np.broadcast_to(np.empty((), bool), x.stack.shape)
+    picked = stack[whole]
     if order is not None:
         picked = np.moveaxis(picked, *order)
     shape = picked.shape[1:]
@@ -262,12 +292,6 @@ def searched(batch: Batch, function: Function, args: Any, kwargs: Options) -> An
     if is_of(kwargs.get("sorter"), batch):
         raise Looped
     return function(args[0], args[1].stack, **kwargs)
-
-
-def digitized(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
-    """Look up batched values in bins that are the same for each."""
-    x = lone(batch, args, kwargs)
-    return function(x.stack, *args[1:], **kwargs)
 
 
 def windows(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:

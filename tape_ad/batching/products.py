@@ -1,12 +1,13 @@
 """Products, contractions and linear algebra."""
 
 import functools
+import string
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.batches import Batch
+from tape_ad.base.arrays.interpreter import Batch
 from tape_ad.batching.arrays import BatchedArray
 from tape_ad.batching.basics import (
     Function,
@@ -22,6 +23,7 @@ from tape_ad.batching.basics import (
     ndim_of,
     refuse_batched,
 )
+from tape_ad.record.primals import memory_of
 from tape_ad.rules.facts import read
 from tape_ad.rules.sparse_products import matmul_sparse, times
 
@@ -124,7 +126,7 @@ def with_axis(batch: Batch, x: Any, axis: int) -> Any:
 def einsum(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Give the batch a letter of its own."""
     if not isinstance(args[0], str):
-        raise Looped
+        args = in_letters(args)
     terms, operands = args[0].replace(" ", ""), args[1:]
     inputs, arrow, output = terms.partition("->")
     if not arrow:
@@ -145,12 +147,29 @@ def einsum(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
         default=0,
     )
     if dots and any(part and "..." in part and not part.startswith("...") for part in parts):
-        raise Looped
+        raise Looped  # as NumPy lays the dots out in each of them
     named = []
     for part, x in zip(parts, operands, strict=True):
         named.append(letter + part if is_of(x, batch) else part)
     arrays = [x.stack if is_of(x, batch) else x for x in operands]
     return function(f"{','.join(named)}->{letter}{output}", *arrays, **kwargs)
+
+
+def in_letters(args: Any) -> Any:
+    """Write axes that are given as numbers as letters, which are in the order of the numbers."""
+    operands, lists = args[: len(args) // 2 * 2 : 2], args[1::2]
+    output = args[-1:] if len(args) % 2 else ()
+    every = sorted({axis for each in (*lists, *output) for axis in each if axis is not Ellipsis})
+    letters = dict(zip(every, string.ascii_letters, strict=False)) | {Ellipsis: "..."}
+    terms = ["".join([letters[axis] for axis in each]) for each in (*lists, *output)]
+    if not output:
+        return ",".join(terms), *operands
+    return f"{','.join(terms[:-1])}->{terms[-1]}", *operands
+
+
+def sharing(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+    """Tell whether the arrays of all share memory."""
+    return function(*[memory_of(x) if is_of(x, batch) else x for x in args], **kwargs)
 
 
 def solve(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:

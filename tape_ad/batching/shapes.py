@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.batches import Batch
+from tape_ad.base.arrays.interpreter import Batch
 from tape_ad.batching.arrays import batched_size, in_front, shape_of_one
 from tape_ad.batching.basics import (
     Function,

@@ -24,7 +24,6 @@ from tape_ad.batching.derived import (
 from tape_ad.batching.indexing import (
     added,
     counted,
-    digitized,
     scattered,
     searched,
     taken,
@@ -38,6 +37,7 @@ from tape_ad.batching.products import (
     crossed,
     einsum,
     picked,
+    sharing,
     sparse_product,
 )
 from tape_ad.batching.shapes import (
@@ -92,7 +92,6 @@ HANDLERS: dict[Any, Handler] = {
     np.select: listed,
     np.choose: listed,
     np.searchsorted: searched,
-    np.digitize: digitized,
     np.lib.stride_tricks.sliding_window_view: windows,
     np.bincount: counted,
     np.einsum: einsum,
@@ -104,6 +103,7 @@ HANDLERS: dict[Any, Handler] = {
     contract: contracted,
     np.cross: crossed,
     np.linalg.cross: crossed,
+    np.may_share_memory: sharing,
     np.linalg.norm: norm,
     sparse_matmul: sparse_product,
     matmul_sparse: sparse_product,

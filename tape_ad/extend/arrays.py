@@ -6,8 +6,15 @@ such as `ratio`, have a value and a derivative where the formula as it stands ha
 """
 
 from tape_ad.base.arrays.overridable import (
-    TRACERS,
+    SYMBOLS,
+    array_of,
+    batch_in,
     foreign,
+    holds,
+    is_handle,
+    is_plain,
+    is_traced,
+    joined,
     lies_below,
     possibly,
     whole,
@@ -19,7 +26,6 @@ from tape_ad.record.constants import (
 from tape_ad.record.handles import (
     any_handle,
     as_constant_handle,
-    joined,
     plain,
     refuse_handles,
 )
@@ -54,28 +60,33 @@ from tape_ad.rules.numpy.indexing import (
     item,
 )
 from tape_ad.transforms.differentiable.reach import (
-    is_handle,
+    reaches,
 )
 
 __all__ = [
     "PLAIN_TYPES",
-    "TRACERS",
+    "SYMBOLS",
     "Array",
     "Shape",
     "along",
     "any_handle",
+    "array_of",
     "as_array",
     "as_array_constants",
     "as_constant",
     "as_constant_handle",
     "axes_of",
     "axis_of",
+    "batch_in",
     "bounded",
     "fill",
     "foreign",
+    "holds",
     "in_double",
     "is_handle",
     "is_number_like",
+    "is_plain",
+    "is_traced",
     "item",
     "joined",
     "lies_below",
@@ -84,6 +95,7 @@ __all__ = [
     "possibly",
     "primal",
     "ratio",
+    "reaches",
     "refuse_handles",
     "refuse_to_change",
     "unit",

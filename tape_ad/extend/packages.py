@@ -7,7 +7,7 @@
 from tape_ad.base.arrays.adapters import (
     register_adapter,
 )
-from tape_ad.base.extras import (
+from tape_ad.base.errors import (
     extra,
 )
 from tape_ad.base.naming import (

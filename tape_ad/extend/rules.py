@@ -29,6 +29,7 @@ from tape_ad.rules.base import (
     Rule,
     Signature,
     add_facts,
+    arguments_of,
     constants,
     each,
     jointly,
@@ -38,9 +39,6 @@ from tape_ad.rules.base import (
     refuse,
     rule,
     stated,
-)
-from tape_ad.rules.signatures import (
-    arguments_of,
 )
 
 __all__ = [

@@ -6,15 +6,14 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from tape_ad.base.errors import ShapeError
+from tape_ad.errors import ShapeError
 from tape_ad.extend.arrays import Array, as_array
+from tape_ad.nn.calls import Params, Rng
 from tape_ad.nn.initializers import uniform, xavier_uniform, zeros
 from tape_ad.nn.layers import FLOAT64, check_generator, dropout
 from tape_ad.nn.stores import (
     Layer,
     Parameter,
-    Params,
-    Rng,
     as_dtype,
     as_length,
     floating,

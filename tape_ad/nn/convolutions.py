@@ -9,15 +9,14 @@ import attrs
 import numpy as np
 from attrs import NOTHING, Attribute, field, frozen
 
-from tape_ad.base.errors import ShapeError
+from tape_ad.errors import ShapeError
 from tape_ad.extend.arrays import Array, as_array
+from tape_ad.nn.calls import Params, Rng, layer_call, of_two
 from tape_ad.nn.initializers import uniform
 from tape_ad.nn.layers import FLOAT64
 from tape_ad.nn.stores import (
     Layer,
     Parameter,
-    Params,
-    Rng,
     as_dtype,
     as_length,
     floating,
@@ -46,6 +45,7 @@ __all__ = [
 Lengths = int | Sequence[int]
 
 
+@of_two
 def conv1d(
     x: Array,
     weight: Array,
@@ -82,6 +82,7 @@ def conv1d(
     return convolve(1, x, weight, bias, stride, padding, dilation, groups)
 
 
+@of_two
 def conv2d(
     x: Array,
     weight: Array,
@@ -344,6 +345,7 @@ class Convolution(Layer):
         channels = self.in_channels // self.groups
         return (self.out_channels, channels, *lengths(self.rank, self.kernel_size))
 
+    @layer_call
     def __call__(
         self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
     ) -> Array:

@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from tape_ad.base.errors import ShapeError
+from tape_ad.errors import ShapeError
 from tape_ad.extend.arrays import Array, as_array, as_constant, item, primal
+from tape_ad.nn.calls import Params, Rng, layer_call, of_two
 from tape_ad.nn.initializers import normal, uniform
 from tape_ad.nn.stores import (
     Layer,
     Parameter,
-    Params,
-    Rng,
     as_dtype,
     as_length,
     check_probability,
@@ -94,6 +93,7 @@ class Linear(Layer):
             if which == "weight" or self.bias
         }
 
+    @layer_call
     def __call__(
         self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
     ) -> Array:
@@ -185,6 +185,7 @@ class Embedding(Layer):
             table[self.padding_idx] = 0
         return table
 
+    @layer_call
     def __call__(
         self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
     ) -> Array:
@@ -194,6 +195,7 @@ class Embedding(Layer):
         return embedding(x, weight, self.padding_idx)
 
 
+@of_two
 def embedding(input: Array, weight: Array, padding_idx: int | None = None) -> Array:  # noqa: A002 - PyTorch's name
     """Take rows of a matrix by number.
 
@@ -407,6 +409,7 @@ class Sequential(Layer):
             check_step("Sequential takes", step)
         self.__attrs_init__(layers)
 
+    @layer_call
     def __call__(
         self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
     ) -> Array:
@@ -440,6 +443,7 @@ class Residual(Layer):
     def __attrs_post_init__(self) -> None:
         check_step("Residual takes", self.layer)
 
+    @layer_call
     def __call__(
         self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
     ) -> Array:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import ShapeError
+from tape_ad.errors import ShapeError
 from tape_ad.extend.arrays import Array, as_array, as_constant, item
+from tape_ad.nn.calls import of_two
 from tape_ad.nn.stores import check_probability, is_number
 from tape_ad.rules.nn import cross_entropies
 from tape_ad.rules.nn.activations import log_softmax, real
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 
+@of_two
 def cross_entropy(
     logits: Array,
     targets: Array,
@@ -97,6 +99,7 @@ def cross_entropy(
     return reduced("cross_entropy", losses, reduction, counted)
 
 
+@of_two
 def nll_loss(
     log_p: Array,
     targets: Array,
@@ -143,6 +146,7 @@ def nll_loss(
     return reduced("nll_loss", losses, reduction, counted)
 
 
+@of_two
 def binary_cross_entropy_with_logits(
     logits: Array,
     targets: Array,
@@ -186,6 +190,7 @@ def binary_cross_entropy_with_logits(
     return reduced(name, losses if weight is None else losses * weight, reduction)
 
 
+@of_two
 def mse_loss(x: Array, target: Array, reduction: str = "mean") -> Array:
     """Average (x - target)² over all elements.
 
@@ -212,6 +217,7 @@ def mse_loss(x: Array, target: Array, reduction: str = "mean") -> Array:
     return reduced("mse_loss", np.square(x - target), reduction)
 
 
+@of_two
 def l1_loss(x: Array, target: Array, reduction: str = "mean") -> Array:
     """Average ``|x - target|`` over all elements; its derivative at 0 is 0.
 
@@ -238,6 +244,7 @@ def l1_loss(x: Array, target: Array, reduction: str = "mean") -> Array:
     return reduced("l1_loss", np.abs(x - target), reduction)
 
 
+@of_two
 def huber_loss(x: Array, target: Array, reduction: str = "mean", delta: float = 1.0) -> Array:
     """Average d² / 2 with d = ``|x - target|``, or delta * (d - delta / 2) where d is above delta.
 
@@ -276,6 +283,7 @@ def huber_loss(x: Array, target: Array, reduction: str = "mean", delta: float = 
     return reduced("huber_loss", bounded * (error - bounded / 2), reduction)
 
 
+@of_two
 def kl_div(log_p: Array, target: Array, reduction: str = "mean", log_target: bool = False) -> Array:
     """Average t * (log(t) - log_p) over all elements: the Kullback-Leibler divergence of t from p.
 

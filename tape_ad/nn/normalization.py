@@ -7,15 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import Attribute, field, frozen
 
-from tape_ad.base.errors import InPlaceError, ShapeError
+from tape_ad.errors import InPlaceError, ShapeError
 from tape_ad.extend.arrays import Array, primal, refuse_to_change
+from tape_ad.nn.calls import Params, Rng, layer_call
 from tape_ad.nn.initializers import ones, zeros
 from tape_ad.nn.layers import FLOAT64
 from tape_ad.nn.stores import (
     Layer,
     Parameter,
-    Params,
-    Rng,
     as_dtype,
     as_length,
     check_eps,
@@ -137,6 +136,7 @@ class LayerNorm(Layer):
         bias = {f"{self.name}.bias": Parameter(self.normalized_shape, self.dtype, zeros)}
         return {f"{self.name}.weight": weight, **(bias if self.bias else {})}
 
+    @layer_call
     def __call__(
         self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
     ) -> Array:
@@ -192,6 +192,7 @@ class BatchNorm(Layer):
             if wanted.get(which, self.track_running_stats)
         }
 
+    @layer_call
     def __call__(
         self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
     ) -> Array:

@@ -10,15 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import Attribute, field, frozen
 
-from tape_ad.base.errors import ShapeError
+from tape_ad.errors import ShapeError
 from tape_ad.extend.arrays import Array, as_array
+from tape_ad.nn.calls import Params, Rng
 from tape_ad.nn.initializers import uniform
 from tape_ad.nn.layers import FLOAT64
 from tape_ad.nn.stores import (
     Layer,
     Parameter,
-    Params,
-    Rng,
     as_dtype,
     as_length,
     floating,

@@ -8,7 +8,7 @@ parameters, their shapes, and how they are drawn.
 import operator
 from collections.abc import Iterator, Mapping, MutableMapping
 from numbers import Real
-from typing import Any, Self, SupportsIndex, cast
+from typing import Any, NoReturn, Self, SupportsIndex, TypeVar, cast, overload
 
 import attrs
 import numpy as np
@@ -16,17 +16,16 @@ import numpy.typing as npt
 from attrs import Attribute, frozen
 
 from tape_ad import Tensor
-from tape_ad.base.errors import MissingParameterError, StoreMismatchError
+from tape_ad.errors import MissingParameterError, StoreMismatchError
 from tape_ad.extend.arrays import Array, primal
 from tape_ad.extend.packages import with_hints
-from tape_ad.nn.initializers import Initializer
+from tape_ad.nn.calls import Params, Rng
+from tape_ad.nn.initializers import Initializer, Plain
 from tape_ad.record.inspection.pages.figures import Summary
 
 __all__ = [
     "Layer",
     "Parameter",
-    "Params",
-    "Rng",
     "as_dtype",
     "as_length",
     "check_eps",
@@ -44,12 +43,6 @@ __all__ = [
     "summary",
 ]
 
-Params = Mapping[str, Any]
-"""Parameters by their names: arrays, or handles."""
-
-Rng = np.random.Generator | None
-"""What a layer draws from, where it does."""
-
 
 def check_generator(rng: Any) -> None:
     """Check what parameters are drawn with."""
@@ -64,6 +57,8 @@ def check_step(takes: str, step: Any) -> None:
     """Check that something is a layer, or a function that counts as one."""
     if isinstance(step, type):
         raise TypeError(f"{takes} layers, got the class {step.__name__}; make one of it")
+    if isinstance(step, (list, tuple)):
+        raise TypeError(f"{takes} layers one by one, not a list of them; write Sequential(*layers)")
     if not callable(step):
         raise TypeError(f"{takes} layers, and functions of one array, got {step!r}")
 
@@ -136,6 +131,7 @@ def not_negative(layer: Any, attribute: "Attribute[float]", value: float) -> Non
 
 Shape = tuple[int, ...]
 Store = MutableMapping[str, Any]
+Given = TypeVar("Given", bound=Store)
 
 
 @frozen
@@ -156,6 +152,17 @@ class Parameter:
     dtype: np.dtype[Any]
     initializer: Initializer
     trained: bool = True
+
+
+class ParametersOfLayers(dict[str, Parameter]):
+    """Parameters by name, which are read as ``layer.parameters``; calling them says so."""
+
+    def __call__(self) -> NoReturn:
+        raise TypeError(
+            "layer.parameters is a dict of what its parameters are like, and not called; the "
+            "arrays live in a dict of yours: params = ta.nn.init(layer, rng), which "
+            "optimizer.step(params, gradients) is given"
+        )
 
 
 @with_hints
@@ -231,7 +238,7 @@ class Layer:
         StoreMismatchError
             When two layers give one name to their parameters. One layer may be used twice.
         """
-        found: dict[str, Parameter] = {}
+        found = ParametersOfLayers()
         for layer in distinct(self):
             for name, parameter in layer.own_parameters.items():
                 if name in found:
@@ -322,6 +329,12 @@ class Layer:
         return repr(getattr(self, "name", type(self).__name__))
 
 
+@overload
+def init(
+    layer: Any, rng: np.random.Generator, store: None = None, *, keep: bool = False
+) -> dict[str, Plain]: ...
+@overload
+def init(layer: Any, rng: np.random.Generator, store: Given, *, keep: bool = False) -> Given: ...
 def init(
     layer: Any, rng: np.random.Generator, store: Store | None = None, *, keep: bool = False
 ) -> Any:

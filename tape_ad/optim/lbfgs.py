@@ -5,8 +5,7 @@ from typing import Any
 
 from attrs import Attribute, define, field, frozen
 
-from tape_ad.base.errors import StoreMismatchError
-from tape_ad.base.extras import extra
+from tape_ad.base.errors import StoreMismatchError, extra
 from tape_ad.base.trees import flatten, unflatten
 from tape_ad.base.vectors import arrays_of, vector_of
 from tape_ad.optim.clipping import Plain, at_least_zero, by_name, check_parameter

@@ -85,6 +85,10 @@ class Arena:
     namespaced : bool
         Whether a handle was asked for its array namespace, so that what has no derivative is a
         handle too.
+    gradients : int
+        How many gradients handles of it were asked for.
+    halfway : int
+        How many nodes it had at some of them; see `tape_ad.record.tensor.warn_of_growth`.
     """
 
     functions: list[Any] = field(factory=list, init=False)
@@ -105,6 +109,8 @@ class Arena:
     ended: bool = field(default=False, init=False)
     ambient: Any = field(default=None, init=False)
     namespaced: bool = field(default=False, init=False)
+    gradients: int = field(default=0, init=False)
+    halfway: int = field(init=False)
 
     def is_held(self, node: int) -> bool:
         """Tell whether the handle of a node is alive."""

@@ -415,10 +415,10 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         if method == "__array__":  # called by its name, and not by NumPy
             return self if dtype is None else self.astype(dtype)
         raise dropped_in_a_library(AS_ARRAYS) or ConversionError(
-            f"turning a handle into an ndarray ({caller()}) would drop its gradient; write t.data "
-            "for the value, np.stack([...]) to join handles, or np.concatenate([...]), for a "
-            "function that takes one array; np.broadcast_to(t, shape) for an array full of one; "
-            "rec.constant(array) to fill an array with them; or call a NumPy function on the "
+            f"turning a handle into an ndarray ({caller()}) would drop its gradient; write "
+            "np.stack([...]) to join handles, or np.concatenate([...]), for a function that takes "
+            "one array; np.broadcast_to(t, shape) for an array full of one; rec.constant(array) to "
+            "fill an array with them; t.data for the value alone; or call a NumPy function on the "
             "handle itself"
         )
 

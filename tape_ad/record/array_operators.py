@@ -54,6 +54,9 @@ class ArrayOperators:
     _two: Callable[..., Any]
     _change: Callable[..., Any]
 
+    def _guard_window(self) -> None:
+        """Rely on which part of the memory is shown; a captured index may choose it."""
+
     def __add__(self, other: Any) -> Self:
         return self._two(add, self, other)
 

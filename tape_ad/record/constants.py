@@ -22,7 +22,7 @@ from tape_ad.base.arrays.interpreter import (
     looked_through,
     unwrapped,
 )
-from tape_ad.base.arrays.overridable import lift
+from tape_ad.base.arrays.overridable import array_of, lift
 from tape_ad.base.errors import InPlaceError, RecordMismatchError
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT, Arena
@@ -218,7 +218,7 @@ def note_views(result: ConstantTensor, operands: Any) -> None:
 
 
 def prepare(target: ConstantTensor) -> None:
-    """See to it that nobody but a constant and its views has the memory that is written to.
+    """Copy a constant's memory before it is written to, if others have it too.
 
     A partial may hold it, and its derivative must stay that of what was computed.
     """
@@ -291,7 +291,7 @@ def become(constant: ConstantTensor, node: Tensor) -> None:
 
 
 def fill(target: Any, value: Any) -> None:
-    """Do what ``target[...] = value`` does, of a result that nobody else has, without a copy.
+    """Assign to a result that nobody else has, as ``target[...] = value``, without a copy.
 
     Parameters
     ----------
@@ -384,6 +384,8 @@ class Eager:
 
     def two(self, function: Function, x: Any, y: Any) -> Any:
         """Apply a binary operator to a constant and another operand."""
+        if type(x) is list or type(y) is list:  # which may have handles in it
+            x, y = (array_of(each) if type(each) is list else each for each in (x, y))
         first = x.data if type(x) in CONSTANTS else x
         second = y.data if type(y) in CONSTANTS else y
         if is_box(first) or is_box(second):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.interpreter import unwrapped
+from tape_ad.base.arrays.overridable import array_of
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.record.arena import CONSTANT
@@ -14,7 +15,7 @@ from tape_ad.record.constants import ConstantTensor, as_constants
 from tape_ad.record.handles import any_handle
 from tape_ad.record.tensor import Tensor
 
-__all__ = ["created", "joined", "spread", "taken"]
+__all__ = ["created", "spread", "taken"]
 
 TAKING = frozenset(
     {np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.require}
@@ -87,14 +88,14 @@ def taken(
     values, dtype, order, copy, ndmin
         Its arguments.
     join : callable, optional
-        What makes one handle of the values; `joined` if it is None.
+        What makes one handle of the values; `array_of` if it is None.
 
     Raises
     ------
     ValueError
         When ``copy=False`` and it needs a copy.
     """
-    handle = joined(values) if join is None else join(values)
+    handle = array_of(values) if join is None else join(values)
     never, copies = copy is False, function is np.array if copy is None else copy
     if isinstance(copy, enum.Enum):  # of NumPy's three, which the array API's wrappers give
         never, copies = copy.name == "NEVER", copy.name == "ALWAYS"
@@ -113,10 +114,3 @@ def spread(shape: Any, fill_value: Any, dtype: Any = None, **others: Any) -> Any
     """Make an array full of a handle."""
     full = np.copy(np.broadcast_to(fill_value, unwrapped(shape)))
     return full if dtype is None or full.dtype == np.dtype(dtype) else full.astype(dtype)
-
-
-def joined(values: Any) -> Any:
-    """Join what stands in nested lists; what is none stays as it is."""
-    if isinstance(values, (list, tuple)):
-        return np.stack([joined(each) for each in values])
-    return values

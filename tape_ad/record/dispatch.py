@@ -48,10 +48,18 @@ from tape_ad.record.operands import (
     partition_operands,
     partition_operands_slow,
     single_candidate,
+    takes_operators,
 )
 from tape_ad.record.primals import PLAIN_TYPES, is_view, primal, read_only_primal
 from tape_ad.record.tensor import Tensor
-from tape_ad.record.ties import EQUALITIES, TRIMMING, look_at_trimmed, with_ties
+from tape_ad.record.ties import (
+    EQUALITIES,
+    TRIMMING,
+    TRUTHS,
+    look_at_trimmed,
+    truth_with_ties,
+    with_ties,
+)
 from tape_ad.rules import FAST_RULES, entry_of
 from tape_ad.rules.base import Constant, Derivation, Entry, Filled, Rule, refuse
 from tape_ad.rules.maps import Array, Index
@@ -100,8 +108,12 @@ def constant_value(function: Function, args: tuple[Any, ...], kwargs: Options) -
     try:
         if isinstance(function, np.ufunc):  # which writes to nothing without out=
             out = function(*map(primal, args), **kwargs)
-            return with_ties(function, out, *args) if function in EQUALITIES else out
-        return function(*map_leaves(read_only_primal, args), **map_leaves(read_only_primal, kwargs))
+            if function in EQUALITIES:
+                return with_ties(function, out, *args)
+        else:
+            args_below, kwargs_below = map_leaves(read_only_primal, (args, dict(kwargs)))
+            out = function(*args_below, **kwargs_below)
+        return truth_with_ties(function, out, args, kwargs) if function in TRUTHS else out
     except ValueError as error:
         if "read-only" in str(error):
             refuse(function_name(function), out="by position")
@@ -298,7 +310,7 @@ def record_binary_slow(function: Function, x: Any, y: Any) -> Any:
         return beside_sparse(function, x, y, record_two)
     if not defers_to_other_type(function, (x, y)):
         return call(function, (x, y), NO_OPTIONS, recorded)
-    outside = any(getattr(type(each), "__array_ufunc__", False) is None for each in (x, y))
+    outside = any(takes_operators(type(each)) for each in (x, y))
     return NotImplemented if outside else function(x, y)
 
 

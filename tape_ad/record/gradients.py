@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import TRACERS, as_one_call, is_later
+from tape_ad.base.arrays.overridable import is_later, is_traced, whole
 from tape_ad.base.errors import RecordMismatchError
 from tape_ad.base.trees import map_leaves
 from tape_ad.record.arena import CONSTANT, Arena
@@ -17,7 +17,7 @@ from tape_ad.record.primals import is_number_like, primal
 from tape_ad.rules.maps import Array
 
 if TYPE_CHECKING:
-    from tape_ad.base.tree_types import OverLeaves
+    from tape_ad.base.trees import OverLeaves
 
 __all__ = ["Gradients", "through_buffer"]
 
@@ -216,9 +216,12 @@ def sealed(array: Array) -> Array:
         return through_buffer(array)
     if hasattr(array, "record"):  # a handle of an outer record, which may be a partial's as well
         array.data = sealed(array.data)
-    return as_one_call(through_buffer, array) if type(array) in TRACERS else array
+    return through_buffer_as_one(array) if is_traced(array) else array
 
 
 def through_buffer(array: Array) -> Array:
     """View an array of NumPy's, or a number, through a buffer that is read-only."""
     return np.asarray(np.asarray(array).data.toreadonly())
+
+
+through_buffer_as_one = whole(through_buffer)

@@ -17,7 +17,6 @@ __all__ = [
     "any_handle",
     "as_constant_handle",
     "handles_in",
-    "joined",
     "nested",
     "outside",
     "plain",
@@ -68,21 +67,6 @@ def up_to(record: Any, value: Any) -> Any:
     while type(value) is Tensor and value.record.level > record.level:
         value = value.data
     return value
-
-
-def joined(values: Any) -> Any:
-    """Turn what a user's function returns into an array, also lists with handles in them.
-
-    Examples
-    --------
-    >>> joined([1.0, 2.0])
-    array([1., 2.])
-    """
-    if isinstance(values, (list, tuple)):
-        if not any_handle(values):
-            return np.asarray(values)
-        return np.stack([joined(value) for value in values])
-    return values if hasattr(values, "__array_function__") else np.asarray(values)
 
 
 def any_handle(tree: Any) -> bool:

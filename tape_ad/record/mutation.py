@@ -11,14 +11,13 @@ from collections.abc import Callable
 from sys import getrefcount
 from threading import get_ident
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 from weakref import ref
 
 import numpy as np
 from attrs import define, field
 
-from tape_ad.base.arrays.batches import Batch
-from tape_ad.base.arrays.interpreter import looked_through, unwrapped
+from tape_ad.base.arrays.interpreter import Batch, looked_through, unwrapped
 from tape_ad.base.arrays.overridable import is_later
 from tape_ad.base.errors import InPlaceError, ShapeError
 from tape_ad.base.naming import OPERATORS, called, function_name
@@ -26,7 +25,7 @@ from tape_ad.record.arena import Arena, wait_until_assigned
 from tape_ad.record.messages.callers import is_at
 from tape_ad.record.messages.refusals import batched_value
 from tape_ad.record.primals import PLAIN_TYPES, is_number, memory_of, primal
-from tape_ad.rules.maps import Chain, Index, LinearMap, Stretch, clone, rearranges
+from tape_ad.rules.maps import Array, Chain, Index, LinearMap, Stretch, clone, rearranges
 from tape_ad.rules.maps.memory import Marks, Window
 from tape_ad.rules.numpy.indexing import WHOLE, filled_key, in_short, plain_key
 from tape_ad.rules.numpy.updates import Placed, Without, updated, viewed
@@ -47,6 +46,7 @@ __all__ = [
     "refuse_moving",
     "refuse_to_write",
     "replace",
+    "unmarked",
     "way_to",
 ]
 
@@ -55,6 +55,7 @@ __all__ = [
 
 Handle = Any
 """A Tensor, whose methods end here."""
+Some = TypeVar("Some", bound=Any)
 Box = Any
 """A Tensor, or anything else that stands for an array and has it as ``data``."""
 
@@ -159,10 +160,18 @@ def base_of(view: Handle) -> Handle:
     for each in memory.alive():
         if each.index == memory.place:
             return each
-    base = type(view)(view.record, memory.place, memory.data)
-    base.mark, base.memory = object(), memory
+    base = unmarked(view, memory.place, memory.data)
+    base.memory = memory
     memory.boxes.append(ref(base))
     return base
+
+
+def unmarked(beside: Some, index: int, data: Array) -> Some:
+    """Make a handle of a node of another handle's record, for which a sweep keeps no gradient."""
+    handle: Any = new(type(beside))
+    handle.record, handle.index, handle.data = beside.record, index, data
+    handle.mark = object()
+    return handle  # type: ignore[no-any-return]  # which is made without its fields
 
 
 def way_to(view: Handle) -> LinearMap | None:
@@ -401,7 +410,10 @@ def is_known_part(target: Handle, key: Any, value: Handle) -> bool:
     if plain is None or value.record is not record:
         return False
     way = way_to(value) if base_index(value) == target.index else None
-    return type(way) is Index and way.key == plain + (WHOLE,) * (len(way.parent) - len(plain))
+    if type(way) is not Index:
+        return False
+    whole = plain + (WHOLE,) * (len(way.parent) - len(plain))
+    return plain_key(way.key) == whole  # a diagonal has arrays for a key
 
 
 def is_that_part(target: Handle, key: Any, value: Handle) -> bool:
@@ -440,9 +452,9 @@ def replace(target: Handle, key: Any, value: Any, *, fresh: bool = False) -> Non
             base = base_of(target)
             way = way_to(target) if key is ... else None
             if type(way) is Index:  # a row, as in x[key] += y
-                key = way.key
+                key = way.key if target.ndim else (*way.key, ...)  # an array, and no number
             else:
-                window = Window.of(memory_of(base.data), memory_of(target.data))
+                window = Window.of_one(memory_of(base.data), memory_of(target.data), base.data.ndim)
         views = boxes_beside(base)
         if fresh and window is None and not views and same_layout(value, base):
             commit(base, value, [])
@@ -460,7 +472,7 @@ def replace(target: Handle, key: Any, value: Any, *, fresh: bool = False) -> Non
 
 
 def overwrite(base: Handle, key: Any, value: Any, views: list[Handle]) -> bool:
-    """Do what `replace` does for keys of integers and slices, and values that fit as they are.
+    """Write into the owner's memory itself, for keys of integers and slices and values that fit.
 
     Where nobody else has the memory, neither a user nor a partial that needs what is there, it is
     written to, and nothing is copied.
@@ -546,7 +558,7 @@ def followed(
     InPlaceError
         When those cannot be told.
     """
-    seen = Window.of(memory_of(base.data), memory_of(view.data))
+    seen = Window.of_one(memory_of(base.data), memory_of(view.data), base.data.ndim)
     way = way_to(view)
     if way is not None:
         return view, view._call(viewed, (new,), {"window": seen, "way": way})

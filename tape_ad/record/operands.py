@@ -21,6 +21,7 @@ from tape_ad.rules.base import Rule
 from tape_ad.rules.sparse_products import is_sparse, matmul_sparse, sparse_matmul
 
 __all__ = [
+    "REFLECTING",
     "as_computed_with",
     "as_operand",
     "beside_sparse",
@@ -32,6 +33,7 @@ __all__ = [
     "partition_operands",
     "partition_operands_slow",
     "single_candidate",
+    "takes_operators",
 ]
 
 
@@ -303,6 +305,17 @@ def defers_to_other_type(function: Callable[..., Any], args: tuple[Any, ...]) ->
     return not foreign <= own
 
 
+def takes_operators(kind: type) -> bool:
+    """Tell whether arrays leave their operators to objects of a type, as NEP 13 has it."""
+    if not REFLECTING.isdisjoint(kind.__mro__):
+        return True
+    return getattr(kind, "__array_ufunc__", ABSENT) is None
+
+
+REFLECTING: set[type] = set()
+"""Classes whose objects take handles that they are added to or multiplied by: those of copies."""
+
+
 @functools.cache
 def is_foreign(kind: type) -> bool:
     """Tell whether a type says itself how it takes part in arithmetic."""
@@ -310,6 +323,8 @@ def is_foreign(kind: type) -> bool:
         return False  # of a series or a frame the values are taken, and its labels left
     if lies_below(kind):
         return False
+    if takes_operators(kind):
+        return True
     protocol = getattr(kind, "__array_ufunc__", ABSENT)
     if protocol is ABSENT or protocol is np.ndarray.__array_ufunc__:
         return False

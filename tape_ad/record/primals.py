@@ -42,9 +42,7 @@ def memory_of(leaf: Any) -> Any:
     Such an array is told that where it lies in memory is relied on.
     """
     while isinstance(leaf, ArrayOperators):
-        settle = getattr(type(leaf), "settle", None)
-        if settle is not None:
-            settle(leaf)
+        leaf._guard_window()
         leaf = getattr(leaf, "stack") if hasattr(leaf, "batch_here") else leaf.data  # noqa: B009 - of one kind of them alone
     return leaf
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import numpy as np
 from attrs import define, field
 
-from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.arrays.interpreter import is_box, plain
-from tape_ad.base.arrays.overridable import asarray
+from tape_ad.base.arrays.overridable import ACTIVE, asarray
 from tape_ad.base.errors import ConversionError, DtypeError, RecordMismatchError
 from tape_ad.base.memory import UNDECIDED, decide_on_freed_memory
 from tape_ad.base.trees import map_leaves
@@ -28,7 +27,7 @@ from tape_ad.record.tensor import Tensor
 from tape_ad.record.watching import WHOLE, few_of
 
 if TYPE_CHECKING:
-    from tape_ad.base.tree_types import OverLeaves
+    from tape_ad.base.trees import OverLeaves
     from tape_ad.record.inspection.profiling import profile
 
 __all__ = ["ComputationRecord", "Node"]
@@ -388,7 +387,7 @@ class ComputationRecord(Shown):
             return
         noted = self.inputs
         for leaf in leaves:
-            data = leaf.data
+            data: Any = leaf.data
             while type(data) is Tensor:
                 data = data.data
             if type(data) is not np.ndarray:  # a number, or what is not NumPy's

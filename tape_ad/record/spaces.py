@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.overridable import (
-    TRACERS,
-    as_one_call,
     asarray,
     below_records,
+    is_plain,
     lift,
     lift_number,
+    whole,
 )
 from tape_ad.base.errors import SeedError
 from tape_ad.base.trees import paired
@@ -93,10 +93,7 @@ def summed(array: Array, first: int, last: int, *, keepdims: bool = False) -> Ar
     if columns == 1:
         axes = first if last == first + 1 else tuple(range(first, last))
         return add_reduce(array, axis=axes, keepdims=keepdims)
-    if type(array) in TRACERS:
-        total = as_one_call(times_ones, array, first, last, columns)
-    else:
-        total = times_ones(array, first, last, columns)
+    total = times_ones_as_one(array, first, last, columns)
     kept = shape[:first] + (1,) * (last - first) * keepdims + shape[last:]
     return total.reshape(kept)
 
@@ -109,11 +106,12 @@ def times_ones(array: Array, first: int, last: int, columns: int) -> Array:
     return np.matmul(np.ones((1, rows), real), by_rows).view(array.dtype)
 
 
+times_ones_as_one = whole(times_ones)
+
+
 def by_blas(array: Array) -> bool:
     """Tell whether BLAS multiplies an array as it stands."""
-    kind = type(array)
-    plain = kind is ndarray or kind in TRACERS
-    return plain and array.flags.c_contiguous and array.dtype.char in "dD"
+    return is_plain(array) and array.flags.c_contiguous and array.dtype.char in "dD"
 
 
 # Tangents and cotangents that users hand in, brought into the spaces that they belong to
@@ -200,7 +198,7 @@ def fitted(
     if value.dtype.kind not in "biufc" or (value.dtype.kind == "c" and dtype.kind != "c"):
         raise SeedError(f"{what} has dtype {value.dtype}, which does not fit {dtype}")
     start = unbroadcast(value, shape, dtype, ndim)
-    if start is value and (type(value) is np.ndarray or type(value) in TRACERS):
+    if start is value and is_plain(value):
         start = value.copy()  # the result may be this very array, and the caller may write to it
     return start, value.shape[:ndim]
 

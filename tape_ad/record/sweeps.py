@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from tape_ad.base.arrays.overridable import TRACERS, as_one_call, batch_in, certainly
+from tape_ad.base.arrays.overridable import TRACERS, batch_in, certainly, whole
 from tape_ad.record.arena import Arena, unheld_count
 from tape_ad.record.spaces import LARGE, unbroadcast
 from tape_ad.record.watching import require_unchanged
@@ -121,9 +121,7 @@ def may_hide(partials: list[Any]) -> bool:
 
 def are_finite(arrays: list[Array]) -> bool:
     """Tell whether all elements are finite, of plain arrays, handles and tracers."""
-    if TRACERS and (noted := as_one_call(all_finite, arrays)) is not NotImplemented:
-        return bool(noted)
-    return all_finite(arrays)
+    return bool(all_finite_as_one(arrays))
 
 
 def all_finite(arrays: Iterable[Array]) -> bool:
@@ -139,6 +137,9 @@ def all_finite(arrays: Iterable[Array]) -> bool:
     )
 
 
+all_finite_as_one = whole(all_finite)
+
+
 def in_blas(array: Array) -> bool:
     """Tell whether BLAS has functions for a plain array of real numbers."""
     return type(array) is ndarray and array.dtype.char in "fd"
@@ -152,7 +153,7 @@ def swept(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge would c
     release: bool,
     reached: list[int] | None,
 ) -> tuple[dict[int, Array], bool]:
-    """Do what `reverse_sweep` does, with every 0 taken for a number.
+    """Sweep back as `reverse_sweep` does, with every 0 taken for a number.
 
     The nodes that it comes to are added to `reached`, if that is given.
 

@@ -3,8 +3,9 @@
 import importlib
 import re
 import sys
+import warnings
 from types import FrameType, ModuleType
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Never, NoReturn, Self
 from weakref import ref
 
 import numpy as np
@@ -12,7 +13,7 @@ from attrs import define, field
 
 from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.arrays.interpreter import boxes
-from tape_ad.base.errors import RecordMismatchError
+from tape_ad.base.errors import GrowthWarning, RecordMismatchError
 from tape_ad.record.arena import Arena
 from tape_ad.record.array_interface import IN_COPIES, ArrayInterface
 from tape_ad.record.gradients import Gradients
@@ -20,9 +21,9 @@ from tape_ad.record.inspection.pages.figures import array_html, shown_by_repr
 from tape_ad.record.messages.callers import is_copied
 from tape_ad.record.messages.libraries import answer_to_scipy
 from tape_ad.record.messages.migration_hints import CalledOnly, there, with_hints
+from tape_ad.record.mutation import unmarked
 from tape_ad.record.spaces import seed_of
 from tape_ad.record.sweeps import reverse_sweep
-from tape_ad.rules.maps import Array
 
 if TYPE_CHECKING:
     from _tape_ad_stubs import AsArray  # is there where the stubs have been written, else Any
@@ -85,7 +86,29 @@ def namespace_of(record: Any, api_version: str | None) -> ModuleType:
     return adapter("array_api")
 
 
+def warn_of_growth(record: Any) -> None:
+    """Warn once if a record still grows when it has given many gradients.
+
+    It is asked at every `OFTEN` gradients, and compares the second time with the first. What a
+    Jacobian adds that is taken row by row, a node for each, is not meant.
+    """
+    size = len(record.functions)
+    if record.gradients == OFTEN:
+        record.halfway = size
+    elif record.gradients == 2 * OFTEN and size - record.halfway > 2 * OFTEN:
+        warnings.warn(
+            f"{record.gradients} gradients were taken on one record, which grows with each: it has "
+            f"{size:,} nodes, and keeps their arrays; make a fresh one for every step: rec = "
+            "ta.ComputationRecord(); p = rec.bind(params)",
+            GrowthWarning,
+            stacklevel=4,
+        )
+
+
 # Handles: `Tensor`, the array that records what is computed with it
+
+OFTEN = 50
+"""At every so many gradients of a record `warn_of_growth` looks at its size."""
 
 INNER = frozenset(["answer_with", "earlier", "interpreter", "mark", "memory", "snapshot"])
 """What only the library asks a handle for."""
@@ -94,7 +117,7 @@ INNER = frozenset(["answer_with", "earlier", "interpreter", "mark", "memory", "s
 @boxes("record")
 @shown_by_repr
 @with_hints
-@define(eq=False, repr=False, weakref_slot=True)
+@define(eq=False, repr=False, init=False, weakref_slot=True)
 class Tensor(ArrayInterface):
     """A handle: an index into a record, and the primal that was computed there.
 
@@ -129,13 +152,18 @@ class Tensor(ArrayInterface):
 
     record: Any
     index: int
-    data: Array
+    data: np.ndarray[tuple[int, ...], np.dtype[Any]]
     mark: object = field(init=False)
     """What the record has for this node too, see `Arena`; a snapshot has one of its own."""
     memory: Any = field(init=False)
     """What else shows the memory of the array, see `Memory`; not set before there is a view."""
     earlier: list[tuple[Any, int]] = field(init=False)
     """The records and indices that the handle stood for before it was assigned to, if it was."""
+
+    def __init__(self, *_: Never, **__: Never) -> None:
+        raise TypeError(
+            "handles are made by a record: rec = ta.ComputationRecord(); x = rec.tensor(array)"
+        )
 
     def grad(self, seed: Any = None, *, release: bool = False) -> Gradients:
         """Sweep back from this handle and give the gradients of all handles that are alive.
@@ -173,6 +201,9 @@ class Tensor(ArrayInterface):
                 "pass seed.data if it is meant as a constant, and write t.grad().wrt(x) for the "
                 "gradient with respect to a handle"
             )
+        record.gradients += 1
+        if not record.gradients % OFTEN:
+            warn_of_growth(record)
         start, stack = seed_of(self, seed)
         cotangents = reverse_sweep(record, self.index, start, release=release)
         return Gradients(ref(record), len(record.functions), self.index, stack, cotangents)
@@ -199,9 +230,7 @@ class Tensor(ArrayInterface):
 
     def snapshot(self) -> Self:
         """Give a handle of the same node, which nobody assigns to; it gets no gradients."""
-        same = type(self)(self.record, self.index, self.data)
-        same.mark = object()
-        return same
+        return unmarked(self, self.index, self.data)
 
     def __dir__(self) -> list[str]:
         """List what users ask a handle for."""

@@ -6,6 +6,7 @@ they differed, through ``&``, `numpy.all` and the like, and says so if a branch 
 """
 
 import ast
+import contextlib
 import functools
 import operator
 import sys
@@ -16,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.base.arrays.overridable import is_traced
 from tape_ad.base.errors import TapeError, TieError, TieWarning
 from tape_ad.base.naming import function_name
 from tape_ad.base.trees import flatten, map_leaves
@@ -26,11 +28,24 @@ from tape_ad.record.primals import primal
 from tape_ad.record.sweeps import forward_sweep
 from tape_ad.record.watching import sources_of
 
-__all__ = ["EQUALITIES", "TRIMMING", "Tied", "look_at_trimmed", "with_ties"]
+__all__ = [
+    "EQUALITIES",
+    "TRIMMING",
+    "TRUTHS",
+    "Tied",
+    "flags_of",
+    "look_at_trimmed",
+    "truth_with_ties",
+    "with_ties",
+]
 
 EQUALITIES = frozenset({np.equal, np.not_equal})
 
-HANDING_ON = (*DISPATCHING, "tape_ad.batching.", "tape_ad.interop.array_api.", "tape_ad.base.")
+HANDING_ON = (
+    *DISPATCHING,
+    *("tape_ad.batching.", "tape_ad.interop.array_api.", "tape_ad.base."),
+    "tape_ad.programs.capture.",
+)
 """The modules of ours that compare, and ask for the result, for whoever has called them."""
 
 TRIMMING = frozenset({np.trim_zeros, np.polymul})
@@ -40,6 +55,15 @@ ASSERTING = ("_pytest.", "doctest", "numpy.testing.", "unittest.")
 """The modules that compare to say what is wrong, and calculate nothing."""
 
 Plain = np.ndarray[Any, Any]
+
+
+def moved(name: str) -> Any:
+    """Make the method of flags, and of what they are without ties."""
+
+    def method(flags: Any, *args: Any, **options: Any) -> Any:
+        return marked(*[getattr(f(flags), name)(*args, **options) for f in (flags_of, apart_of)])
+
+    return method
 
 
 class Tied(np.ndarray[Any, np.dtype[np.bool_]]):
@@ -98,6 +122,31 @@ class Tied(np.ndarray[Any, np.dtype[np.bool_]]):
         flags_of(self)[key] = value
         self.apart = None
 
+    def item(self, *place: Any) -> bool:
+        """Give a flag of Python's, which knows of no tie: it is told now."""
+        return bool(self[place] if place else self.reshape(()))
+
+    @property
+    def T(self) -> Any:  # noqa: N802 - NumPy's name
+        """The flags with their axes in the other order."""
+        return self.transpose()
+
+    ravel = moved("ravel")
+    reshape = moved("reshape")
+    flatten = moved("flatten")
+    copy = moved("copy")
+    transpose = moved("transpose")
+    swapaxes = moved("swapaxes")
+    squeeze = moved("squeeze")
+    take = moved("take")
+    repeat = moved("repeat")
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        result = function(*map_leaves(flags_of, args), **map_leaves(flags_of, kwargs))
+        if type(result) not in (np.ndarray, np.bool_) or result.dtype != bool:
+            return result
+        return marked(result, function(*map_leaves(apart_of, args), **map_leaves(apart_of, kwargs)))
+
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = (), **options: Any
     ) -> Any:
@@ -115,12 +164,12 @@ class Tied(np.ndarray[Any, np.dtype[np.bool_]]):
         return marked(result, call(*map(apart_of, inputs), **options))
 
 
-def flags_of(value: Any) -> Any:
+def flags_of(value: Any, path: str = "") -> Any:
     """Give the plain flags; anything else as it is."""
     return value.view(np.ndarray) if type(value) is Tied else value
 
 
-def apart_of(value: Any) -> Any:
+def apart_of(value: Any, path: str = "") -> Any:
     """Give what flags were without ties; anything else as it is."""
     return value.apart if type(value) is Tied and value.apart is not None else flags_of(value)
 
@@ -146,21 +195,52 @@ def with_ties(function: np.ufunc, flags: Any, x: Any, y: Any) -> Any:
     x, y : array or Tensor
         The operands. Two handles of one node are no tie, and nor are infinities and constants.
     """
-    if not (has_tie(function, flags) and (depends(x) or depends(y))):
+    found = concrete(flags)
+    if not (has_tie(function, found) and (depends(x) or depends(y))):
         return flags
-    ties = flags if function is np.equal else np.logical_not(flags)
+    ties = found if function is np.equal else np.logical_not(found)
     asking = asker(sys._getframe(1))
     if ties.ndim and not is_library(asking):
         return flags  # arrays of users are NumPy's
     if getattr(x, "record", x) is getattr(y, "record", y) and x.index == y.index:
         return flags
-    ties = ties & np.isfinite(primal(x))
+    ties = ties & np.isfinite(concrete(primal(x)))
     if is_library(asking):  # which may compare an edge of 0 that it has joined to a handle
-        moving = [moves(each) for each in (x, y) if depends(each)]
+        with flags.capture.aside() if flags is not found else contextlib.nullcontext():
+            moving = [concrete(moves(each)) for each in (x, y) if depends(each)]
         ties = ties & np.broadcast_to(functools.reduce(np.logical_or, moving), ties.shape)
         if not ties.any():
             return flags
-    return marked(flags, np.logical_xor(flags, ties))
+    tied = marked(found, np.logical_xor(found, ties))
+    if flags is found:
+        return tied
+    flags.data = tied  # with which a capture goes on computing
+    return flags
+
+
+def concrete(value: Any) -> Any:
+    """Give the array that a capture computes with; anything else as it is."""
+    return value.data if is_traced(value) else value
+
+
+TRUTHS: Mapping[Any, Callable[..., Any]] = {
+    np.any: lambda a, *args, **options: np.any(np.not_equal(a, 0), *args, **options),
+    np.all: lambda a, *args, **options: np.all(np.not_equal(a, 0), *args, **options),
+    np.logical_not: lambda x, **_: np.equal(x, 0),
+    np.array_equal: lambda a1, a2, **_: np.all(np.equal(a1, a2)),
+    np.array_equiv: lambda a1, a2: np.all(np.equal(a1, a2)),
+}
+"""What asks whether numbers are equal to others, or to 0, written with comparisons."""
+
+
+def truth_with_ties(
+    function: Any, flags: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """Remember the ties of what one of `TRUTHS` gives, where a library asks."""
+    if not is_library(asker(sys._getframe(1))) or (flags is False):  # of arrays that differ
+        return flags
+    told = TRUTHS[function](*args, **kwargs)
+    return told if type(concrete(told)) is Tied else flags
 
 
 def has_tie(function: np.ufunc, flags: Any) -> bool:

@@ -1,18 +1,15 @@
 """Linear maps that hold plain arrays only, so that a sweep of handles can record them whole."""
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.active import ACTIVE
-from tape_ad.base.arrays.overridable import as_one_call, overridable
+from tape_ad.base.arrays.overridable import overridable, whole
 from tape_ad.rules import facts
-from tape_ad.rules.base import Entry, along, rule
+from tape_ad.rules.base import Entry, along, arguments_of, rule
 from tape_ad.rules.maps import Adjoint, Array
 from tape_ad.rules.maps.patterns import permutation
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["PLAIN_MAPS", "Gather", "PlainMap", "pulled", "pushed", "summed_by_index"]
 
@@ -46,20 +43,11 @@ class PlainMap:
 
     def push(self, t: Array) -> Array:
         """Take a tangent of the parent to the tangent of the node."""
-        return through(pushed, t, self)
+        return pushed_as_one(t, self)
 
     def pull(self, ct: Array) -> Array:
         """Take a cotangent of the node to its contribution to the parent's cotangent."""
-        return through(pulled, ct, self)
-
-
-def through(way: Callable[..., Array], array: Array, linear: PlainMap) -> Array:
-    """Push or pull; a map that holds arrays which note calls takes plain ones with it."""
-    if ACTIVE.get().capture is not None:
-        noted = as_one_call(way, array, linear)
-        if noted is not NotImplemented:
-            return noted
-    return way(array, linear)
+        return pulled_as_one(ct, self)
 
 
 @overridable
@@ -78,6 +66,9 @@ def pushed(t: Array, linear: PlainMap) -> Array:
     return linear.forward(t)
 
 
+pushed_as_one = whole(pushed)
+
+
 @overridable
 def pulled(ct: Array, linear: PlainMap) -> Array:
     """Pull a cotangent through a map.
@@ -92,6 +83,9 @@ def pulled(ct: Array, linear: PlainMap) -> Array:
     array, shape stack + parent.shape
     """
     return linear.backward(ct)
+
+
+pulled_as_one = whole(pulled)
 
 
 def summed_by_index(ct: Array, index: Array, axis: int) -> tuple[Array, Array]:
@@ -147,7 +141,7 @@ class Gather(PlainMap):
     length: int
 
     def forward(self, t: Array) -> Array:
-        """Pick."""
+        """Pick the elements that the indices name."""
         return np.take(t, self.index, axis=self.axis)
 
     def backward(self, ct: Array) -> Array:

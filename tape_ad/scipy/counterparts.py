@@ -1,8 +1,9 @@
 """Functions that take the place of SciPy's: on plain arrays SciPy's own, on handles a rule.
 
-`scipy_function` makes the public function for which a table has a rule or a composition.
-`scipy_composition` publishes lines of NumPy calls for handles at once. A composition's value may
-differ from SciPy's in the last bit: `with_scipy_value` takes the value from SciPy all the same.
+`counterpart` makes the public function, and enters the lines that are called on handles into a
+table of rules. They are NumPy calls and counterparts of other functions, and record themselves. A
+value of theirs that differs from SciPy's in the last bit is replaced by SciPy's (`with_value`).
+`scipy_function` makes a public function alone, for which there is another kind of rule.
 """
 
 import functools
@@ -10,13 +11,13 @@ import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, overload
 
 import numpy as np
 
-from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
+from tape_ad.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import TRACERS, Array, as_array, lies_below
+from tape_ad.extend.arrays import Array, as_array, holds, is_handle, is_traced, joined
 from tape_ad.extend.maps import SAME
 from tape_ad.extend.packages import called
 from tape_ad.extend.rules import (
@@ -32,115 +33,28 @@ from tape_ad.extend.rules import (
     overridable,
     takes_over,
 )
+from tape_ad.extend.trees import map_leaves
 
 __all__ = [
     "WITH_VALUE",
     "by_name",
     "constant_beside",
     "counterpart",
-    "holds",
-    "is_handle",
     "is_users",
-    "joined",
     "operands_of",
     "output_dtype",
     "refuse_elsewhere",
-    "scipy_composition",
     "scipy_function",
     "takes_lists",
-    "with_scipy_value",
     "with_value",
 ]
 
-F = TypeVar("F", bound=Callable[..., Any])
+Function = Callable[..., Any]
+F = TypeVar("F", bound=Function)
 
 SEQUENCES = frozenset({list, tuple})
-
-
-def scipy_composition(
-    table: dict[Any, Entry], original: Callable[..., Any] | None, smooth: str, *, trees: str = ""
-) -> Callable[[F], F]:
-    """Publish lines for handles as the counterpart of a function of SciPy's.
-
-    Called with plain arrays, the public function calls SciPy's with the same arguments. Where a
-    handle is among them, the lines run, which are NumPy calls and counterparts of other functions
-    and record themselves. A list or tuple that has handles in it is stacked first.
-
-    Parameters
-    ----------
-    table : dict
-        Of rules, to which the function is added.
-    original : callable or None
-        SciPy's function; None where the installed SciPy has none, and the lines run always.
-    smooth : str
-        The arguments that may be handles, apart by spaces. A handle anywhere else is an error.
-    trees : str
-        Those of them that are lists or tuples of arrays, which are not stacked.
-
-    Returns
-    -------
-    callable
-        The decorator of the lines, which have SciPy's signature.
-    """
-    names = tuple(smooth.split())
-    kept = frozenset(trees.split())
-
-    def decorate(lines: F) -> F:
-        parameters = tuple(inspect.signature(lines).parameters)
-
-        @functools.wraps(lines)
-        def plain(*args: Any, **kwargs: Any) -> Any:
-            for argument in (*args, *kwargs.values()):
-                if holds(argument):
-                    if not kept:
-                        return compute(*sort(*args, **kwargs))
-                    return taken_over(public, args, kwargs)
-            return (original or lines)(*args, **kwargs)
-
-        sort = arguments_of(lines, smooth)
-        public = overridable(plain)
-
-        def signature(*args: Any, **kwargs: Any) -> Call:
-            return sort(*args, **kwargs), {}
-
-        def compute(operands: tuple[Any, ...], options: dict[str, Any]) -> Any:
-            for name, value in options.items():
-                if is_handle(value) or holds(value):
-                    raise misplaced(lines, name, names)
-            taken = {
-                name: value if name in kept else joined(value)
-                for name, value in zip(names, operands, strict=True)
-            }
-            return lines(**taken, **options)
-
-        assert set(names) <= set(parameters)  # noqa: S101 - of the table's text, not of arguments
-        table[public] = Derivation(compute, signature)
-        return cast("F", public)
-
-    return decorate
-
-
-def misplaced(function: Any, name: str, names: tuple[str, ...]) -> UnsupportedArgumentError:
-    """Say that an argument is a handle which has no derivative there."""
-    return UnsupportedArgumentError(
-        f"{called(function)}: the argument {name}= has no derivative there and "
-        f"is not taken as a handle ({', '.join(f'{each}=' for each in names)} can be one); pass "
-        f"its value, .data"
-    )
-
-
-def is_handle(value: Any) -> bool:
-    """Tell whether something is an array that records what is done with it."""
-    kind = type(value)
-    known = kind is np.ndarray or kind in TRACERS or lies_below(kind)
-    return not known and takes_over(kind)
-
-
-def holds(tree: Any) -> bool:
-    """Tell whether something is a list or tuple with an array in it that takes calls over."""
-    if type(tree) not in SEQUENCES:
-        return False
-    return any(map(takes_over, set(map(type, tree)))) or any(map(holds, tree))
+FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
+"""What functions are, apart from objects that can be called."""
 
 
 def taken_over(public: Any, args: Any, kwargs: Any) -> Any:
@@ -162,11 +76,6 @@ def taken_over(public: Any, args: Any, kwargs: Any) -> Any:
     return declined(public, tuple(found))
 
 
-def joined(tree: Any) -> Any:
-    """Stack what stands in a list or tuple, if there are handles in it."""
-    return np.stack([joined(each) for each in tree]) if holds(tree) else tree
-
-
 def takes_lists(function: F) -> F:
     """Make a function overridable, and stack lists and tuples that have handles in them first.
 
@@ -182,13 +91,9 @@ def stacked(args: Any, kwargs: Any) -> tuple[Any, Any]:
     return tuple(map(joined, args)), {key: joined(each) for key, each in kwargs.items()}
 
 
-Function = Callable[..., Any]
-
-FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
-"""What functions are, apart from objects that can be called."""
-
-
-def scipy_function(function: Function, module: str, handles: str = "") -> Function:
+def scipy_function(
+    function: Function, module: str, handles: str = "", *, trees: str = "", model: Any = None
+) -> Function:
     """Make the function of ours that does what one of SciPy's does, and that rules can be for.
 
     Parameters
@@ -199,6 +104,10 @@ def scipy_function(function: Function, module: str, handles: str = "") -> Functi
         The module that publishes it: "tape_ad.scipy.ndimage".
     handles : str
         The parameters that may be handles, apart by spaces.
+    trees : str
+        Those that are lists or tuples of arrays, which are not stacked.
+    model : callable, optional
+        What has its signature and docstring.
 
     Returns
     -------
@@ -212,6 +121,8 @@ def scipy_function(function: Function, module: str, handles: str = "") -> Functi
 
     def plain(*args: Any, **kwargs: Any) -> Any:
         if any(map(holds, (*args, *kwargs.values()))):
+            if trees:
+                return taken_over(public, args, kwargs)
             named = {key: joined(each) for key, each in kwargs.items()}
             return public(*[joined(each) for each in args], **named)
         given: list[Any] = []
@@ -238,13 +149,14 @@ def scipy_function(function: Function, module: str, handles: str = "") -> Functi
         bound.arguments[first] = constant_beside(array, handle)
         return public(*bound.args, **bound.kwargs)
 
-    signature = inspect.signature(function)
+    signature = inspect.signature(model or function)
     plain.__name__ = plain.__qualname__ = name
     plain.__module__ = module
-    plain.__doc__ = documented(name, home, handles)
+    plain.__doc__ = model.__doc__ if model else documented(name, home, handles)
     plain.__signature__ = signature  # type: ignore[attr-defined]  # as inspect looks for it
     public = overridable(plain)
-    public.handles = frozenset(handles.split())  # type: ignore[attr-defined]  # for the checks below
+    public.handles = frozenset(handles.split())  # type: ignore[attr-defined]  # for `derived`
+    public.trees = frozenset(trees.split())  # type: ignore[attr-defined]  # as well
     return public
 
 
@@ -283,9 +195,9 @@ def watched(value: Any, given: list[Any]) -> Any:
     def watching(*args: Any, **kwargs: Any) -> Any:
         return plain(value(*args, **kwargs))
 
-    def plain(found: Any) -> Any:
+    def plain(found: Any, path: str = "") -> Any:
         if holds(found):
-            return type(found)(map(plain, found))
+            return map_leaves(plain, found)
         if not is_handle(found):
             return found
         given.append(found)
@@ -317,8 +229,8 @@ def refuse_elsewhere(public: Function, arguments: Mapping[str, Any]) -> None:
     for name, value in arguments.items():
         if name not in known and (is_handle(value) or holds(value)):
             raise UnsupportedArgumentError(
-                f"{called(public)}: there is no derivative by {name}=; pass its .data if it is "
-                "meant as a constant"
+                f"{called(public)}: there is no derivative by {name}=, which may not be a handle; "
+                "pass its .data if it is meant as a constant"
             )
 
 
@@ -493,34 +405,23 @@ def partials(
     return [None if position else partial for position in positions]
 
 
-def with_scipy_value(
-    public: Function,
+def derivation(
+    public: Any,
     composition: Function,
-    *,
-    axes: Mapping[int | None, int] = MappingProxyType({}),
-    anchor: bool = True,
+    axes: Mapping[int | None, int],
+    anchor: bool | Callable[..., bool],
 ) -> Derivation:
-    """Make the entry of a function that is composed, and has its own value all the same.
-
-    Parameters
-    ----------
-    public : callable
-    composition : callable
-        Takes its arguments, with all defaults given, and gives its outputs.
-    axes : mapping of int
-        For those of its outputs that are vectors of either sign, the axis that they lie along; for
-        the only one, under None.
-    anchor : bool
-        Whether the value is another than that of the composition.
-    """
+    """Make the entry of a function that is composed, and has its own value all the same."""
     signature = inspect.signature(public)
 
     def derived(*args: Any, **kwargs: Any) -> Any:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         refuse_elsewhere(public, bound.arguments)
+        for name in public.handles - public.trees:
+            bound.arguments[name] = joined(bound.arguments[name])
         out = composition(*bound.args, **bound.kwargs)
-        if not anchor:
+        if not (anchor(*args, **kwargs) if callable(anchor) else anchor):
             return out
         call = public, args, kwargs
         if not isinstance(out, tuple):
@@ -531,44 +432,78 @@ def with_scipy_value(
     return Derivation(derived)
 
 
+@overload
+def counterpart(
+    table: dict[Any, Entry], original: Any, handles: str, composition: Function, **known: Any
+) -> Function: ...
+
+
+@overload
+def counterpart(
+    table: dict[Any, Entry], original: Any, handles: str, **known: Any
+) -> Callable[[F], F]: ...
+
+
 def counterpart(
     table: dict[Any, Entry],
-    original: Function,
+    original: Function | None,
     handles: str,
-    composition: Function,
+    composition: Function | None = None,
     *,
+    trees: str = "",
     axes: Mapping[int | None, int] = MappingProxyType({}),
-    anchor: bool = True,
+    anchor: bool | Callable[..., bool] | None = None,
     **known: bool,
-) -> Function:
+) -> Any:
     """Make the public function that is composed on handles, and enter it into a table of rules.
+
+    Called with plain arrays, it calls SciPy's with the same arguments. It is a decorator where no
+    composition is given: of lines with SciPy's signature and a docstring, which are published.
 
     Parameters
     ----------
     table : dict
-    original : callable
-        SciPy's function, or one around it.
-    handles : str
+    original : callable or None
+        SciPy's function, or one around it; None where SciPy has none, and the lines run always.
+    handles, trees
         As for `scipy_function`.
-    composition, axes, anchor
-        As for `with_scipy_value`.
+    composition : callable, optional
+        Takes its arguments, with all defaults given, and gives its outputs.
+    axes : mapping of int
+        For those of its outputs that are vectors of either sign, the axis that they lie along; for
+        the only one, under None.
+    anchor : bool or callable, optional
+        Whether the value is SciPy's, and not that of the composition; ``anchor(*args, **kwargs)``
+        decides it for each call. It is SciPy's, but where the function is a decorator.
     **known
         Facts about it (see `tape_ad.extend.facts`), such as ``shape_by_values=True``.
+
+    Returns
+    -------
+    callable
+        The public function, or the decorator.
     """
-    parts = original.__module__.split(".")
-    public = [part for part in parts if not part.startswith("_")]
-    home = ".".join(public) if parts[0] == "tape_ad" else ".".join(["tape_ad", *public])
-    made = scipy_function(original, home, handles)
-    table[made] = with_scipy_value(made, composition, axes=axes, anchor=anchor)
-    add_facts(table, (made,), **known)
-    return made
+
+    def made(lines: Function, anchor: Any, model: Any = None) -> Function:
+        theirs: Any = original or lines
+        parts = theirs.__module__.split(".")
+        public = [part for part in parts if not part.startswith("_")]
+        home = ".".join(public) if parts[0] == "tape_ad" else ".".join(["tape_ad", *public])
+        function: Any = scipy_function(theirs, home, handles, trees=trees, model=model)
+        table[function] = derivation(function, lines, axes, anchor)
+        add_facts(table, (function,), **known)
+        return cast("Function", function)
+
+    if composition is not None:
+        return made(composition, True if anchor is None else anchor)
+    return lambda lines: made(lines, anchor or False, lines)
 
 
 def settled(
     out: Any, number: int | None, public: Function, args: Any, kwargs: Any, axis: int | None
 ) -> Any:
     """Anchor one output, if it has a derivative."""
-    if not takes_over(type(out)) or type(out) in TRACERS:
+    if not takes_over(type(out)) or is_traced(out):
         return out
     return with_value(out, number, public, args, kwargs, axis)
 

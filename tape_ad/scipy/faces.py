@@ -12,7 +12,7 @@ from typing import Any
 
 from tape_ad import differentiable
 from tape_ad.extend.packages import hint_for, listed, published
-from tape_ad.scipy import choices  # noqa: F401 - which stands for steps of SciPy's own code
+from tape_ad.scipy import stand_ins  # noqa: F401 - for steps of SciPy's own code
 
 __all__ = ["face"]
 

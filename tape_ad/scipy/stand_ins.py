@@ -1,10 +1,18 @@
-"""What stands for SciPy's functions and objects in copies of its code."""
+"""What stands for SciPy's functions and objects in copies of its code: counterparts, and steps."""
 
 import inspect
-from collections.abc import Callable
+import sys
+import types
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-__all__ = ["KNOWN", "OBJECTS", "stands_for", "unwrapped"]
+import numpy as np
+
+from tape_ad.extend.arrays import SYMBOLS, Array
+from tape_ad.scipy.installed import scipy
+
+__all__ = ["KNOWN", "OBJECTS", "counterpart", "like_object", "stands_for", "unwrapped"]
+
 
 Function = TypeVar("Function")
 """A function, or an object that gives one by the types that it is compiled for."""
@@ -33,3 +41,107 @@ def stands_for(*originals: Any) -> Callable[[Function], Function]:
 def unwrapped(function: Any) -> Any:
     """Give what stands within the decorators of one of SciPy's functions."""
     return inspect.unwrap(function) if function else function
+
+
+MODULES = (
+    *("fft", "integrate", "interpolate", "linalg", "ndimage", "optimize", "signal", "sparse"),
+    *("spatial", "special", "stats", "signal.windows", "sparse.linalg", "spatial.distance"),
+    *("spatial.transform", "optimize.elementwise"),
+)
+
+PENDING = list(MODULES)
+"""Those that had not been imported when somebody last asked."""
+
+
+def counterpart(original: Any, default: Any = None) -> Any:
+    """Give the counterpart of an object of SciPy's, found by its identity.
+
+    Parameters
+    ----------
+    original : object
+    default : object
+        What is given where there is none.
+    """
+    if any(f"scipy.{name}" in sys.modules for name in PENDING):
+        enter()
+    pair = KNOWN.get(id(original))
+    return pair[1] if pair is not None and pair[0] is original else default
+
+
+def like_object(value: Any) -> Any:
+    """Make of an object of SciPy's the same of ours; None where there is none."""
+    make = next((make for kind, make in OBJECTS.items() if isinstance(value, kind)), None)
+    return None if make is None else make(value)
+
+
+def enter() -> None:
+    """Enter the modules of SciPy that have been imported by now."""
+    for name in list(PENDING):
+        module = sys.modules.get(f"scipy.{name}")
+        if module is None:
+            continue
+        PENDING.remove(name)
+        ours: Any = sys.modules[__package__]
+        for part in name.split("."):
+            ours = getattr(ours, part, None)
+        if ours is not None:
+            KNOWN.update((id(one), (one, other)) for one, other in pairs(module, ours))
+
+
+def pairs(module: Any, ours: Any) -> Iterator[tuple[Any, Any]]:
+    """Give what both modules have under one name, and differs; ufuncs take handles themselves."""
+    for name in dir(ours):
+        original = getattr(module, name, None)
+        if original is None or name[0] == "_" or isinstance(original, NOT_REPLACED):
+            continue
+        if name not in vars(ours):  # a copy of SciPy's own code, made when it is asked for
+            continue
+        if str(getattr(original, "__module__", "")).startswith("scipy."):
+            other = getattr(ours, name)
+            if other is not original and callable(other):
+                yield original, other
+
+
+NOT_REPLACED = (types.ModuleType, np.ufunc, str, int, float)
+
+
+@stands_for(scipy._lib.array_api_extra._lib._funcs._apply_where)
+def chosen(
+    cond: Any,
+    f1: Callable[..., Array],
+    f2: Callable[..., Array] | None,
+    fill_value: Any,
+    *args: Array,
+    xp: Any = None,
+) -> Array:
+    """Compute a function of the elements where a condition holds, and another of the rest.
+
+    Where it asks in a library whether numbers are equal, and some are, the tie is told.
+    """
+    if any(type(x) in SYMBOLS for x in (cond, *args)):
+        return np.where(cond, f1(*args), fill_value if f2 is None else f2(*args))
+    if np.all(cond):
+        return f1(*args)
+    bool(np.any(cond))  # which tells it
+    parts = []
+    for function, where in ((f1, cond), (f2, ~cond)):
+        shape = (int(np.count_nonzero(where)),)
+        if function is not None:
+            parts.append(np.broadcast_to(function(*(x[where] for x in args)), shape))
+        else:
+            parts.append(np.broadcast_to(fill_value, cond.shape)[where])
+    order = np.argsort(np.reshape(~cond, -1), kind="stable")
+    return np.reshape(np.concatenate(parts)[np.argsort(order)], cond.shape)
+
+
+@stands_for(scipy._lib._util._lazywhere)
+def lazily(
+    cond: Any,
+    arrays: Any,
+    f: Callable[..., Array],
+    fillvalue: Any = None,
+    f2: Callable[..., Array] | None = None,
+) -> Array:
+    """The same in releases before 1.16."""
+    cond, *given = np.broadcast_arrays(cond, *arrays)
+    return chosen(cond, f, f2, fillvalue, *given)

@@ -3,7 +3,7 @@
 SciPy is needed: pip install 'tape-ad[scipy]'.
 """
 
-from tape_ad.base.extras import extra
+from tape_ad.base.errors import extra
 
 with extra("scipy", "a sparse Jacobian"):
     import scipy.sparse  # noqa: F401 - the modules here do, and this says what is missing

@@ -8,7 +8,7 @@ import numpy as np
 from attrs import define, field, frozen
 from scipy.sparse import coo_array, csr_array
 
-from tape_ad.base.arrays.overridable import TRACERS, apart
+from tape_ad.base.arrays.overridable import apart, is_traced
 from tape_ad.base.errors import PatternError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import map_leaves
@@ -321,4 +321,4 @@ class CompiledDerivative:
 
 def behind(leaf: Any, _path: str) -> Any:
     """Give the array that a captured one stands for."""
-    return leaf.data if type(leaf) in TRACERS else leaf
+    return leaf.data if is_traced(leaf) else leaf

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from attrs import define, field, frozen
 
-from tape_ad.base.extras import extra
+from tape_ad.base.errors import extra
 from tape_ad.base.trees import with_paths
 from tape_ad.record.call_metadata import name_of
 from tape_ad.record.gradients import Gradients

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tape_ad.base.extras import extra
+from tape_ad.base.errors import extra
 
 __all__ = ["blas_thread_count", "blas_threads"]
 

@@ -11,24 +11,145 @@ import attrs
 import numpy as np
 from attrs import define, field
 
-from tape_ad.base.arrays.batches import Batch
-from tape_ad.base.arrays.interpreter import looked_through, unwrapped
-from tape_ad.base.arrays.overridable import TRACERS, asarray
-from tape_ad.base.errors import OutputError, RecordMismatchError
+from tape_ad.base.arrays.interpreter import Batch, looked_through, unwrapped
+from tape_ad.base.arrays.overridable import asarray, is_traced
+from tape_ad.base.errors import OutputError, RecomputationError, RecordMismatchError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves, unflatten
 from tape_ad.record.arena import Arena
 from tape_ad.record.dispatch import record_call
 from tape_ad.record.mutation import linked
-from tape_ad.record.primals import PLAIN_TYPES, is_view, memory_of, read_only
+from tape_ad.record.primals import PLAIN_TYPES, is_view, memory_of, primal, read_only
 from tape_ad.record.spaces import unbroadcast
 from tape_ad.record.tensor import Tensor
 from tape_ad.rules.base import Call, Rule
 from tape_ad.rules.maps import Array
-from tape_ad.transforms.recomputed_values import sums_of
 from tape_ad.transforms.tracing import Transformed
 
-__all__ = ["Block", "Use", "block"]
+__all__ = ["Block", "Sums", "Use", "block", "require_same", "sums_of"]
+
+
+Plain = np.ndarray[Any, Any]
+Sums = Sequence[Plain | None]
+
+WAVES = (1.1, 1.7, 2.3, 2.9)
+"""The frequencies of the waves that elements are multiplied by, in radians from one to the next."""
+
+
+def sums_of(leaves: Sequence[Any]) -> Sums:
+    """Sum each array with weights; there is None for what is not NumPy's, or is captured."""
+    return [summed(leaf) for leaf in leaves]
+
+
+def summed(leaf: Any) -> Plain | None:
+    """Sum an array, or what is behind a handle or a batch, with a few weights for each place.
+
+    So every element counts, and where it is does too: a mask is told from one with as many zeros
+    at other places. A few elements are given as they are.
+    """
+    leaf = primal(leaf)
+    if type(leaf) is not np.ndarray and hasattr(leaf, "batch_here"):  # which may go one by one
+        members = [summed(leaf.stack[i]) for i in range(leaf.batch_here.size)]
+        found = [each for each in members if each is not None]
+        return np.stack(found) if found and len(found) == len(members) else None
+    if type(leaf) is not np.ndarray:
+        return np.array(leaf) if isinstance(leaf, np.generic) else None
+    if leaf.size <= len(WAVES):
+        return leaf.copy()
+    flat = leaf.ravel("K")
+    if leaf.dtype.itemsize < 4:
+        flat = flat.astype(np.float32)  # half floats would soon be infinite
+    with np.errstate(all="ignore"):
+        total = weighted(flat)
+        if np.isfinite(total[0]):
+            return total
+        return weighted(np.where(np.isfinite(flat), flat, 0))
+
+
+def weighted(flat: Plain) -> Plain:
+    """Sum an array with weights: the products of one for its row and one for its column.
+
+    The array is taken as a matrix about as wide as high, so that the weights are few.
+    """
+    rows = math.isqrt(flat.size)
+    columns = flat.size // rows
+    weights, places = waves(rows, flat.dtype), waves(columns, flat.dtype)
+    end = rows * columns
+    total: Plain = weights @ (flat[:end].reshape(rows, columns) @ places[0])
+    if end < flat.size:
+        total -= places[:, : flat.size - end] @ flat[end:]
+    return total
+
+
+@functools.lru_cache(64)
+def waves(size: int, dtype: np.dtype[Any]) -> Plain:
+    """Make a row of weights of either sign for each frequency."""
+    return np.cos(np.multiply.outer(WAVES, np.arange(size))).astype(dtype)
+
+
+def require_same(
+    function: Any,
+    before: Sums,
+    leaves: Sequence[Any],
+    again: Callable[[], Sequence[Any]],
+    recorded_again: Callable[[], Sequence[Any]],
+) -> None:
+    """Refuse to go on where a function has not computed what it did the first time.
+
+    A sweep records the function, and so it may round otherwise than NumPy alone does. What differs
+    by more than that is computed again, without a record and with one, which gives the same bits
+    each time where it was rounding, and may give them once by chance where something is drawn.
+
+    Parameters
+    ----------
+    function : callable
+        For the error.
+    before : sequence of array or None
+        What `sums_of` gave of the arrays that it returned then.
+    leaves : sequence
+        The arrays that it has returned now, or handles of them.
+    again, recorded_again : callable
+        They compute them without a record and with one.
+
+    Raises
+    ------
+    RecomputationError
+    """
+    now = sums_of(leaves)
+    if are_close(before, now) or all(
+        are_close(before, sums_of(again()), 16) and are_close(now, sums_of(recorded_again()), 16)
+        for _ in range(2)
+    ):
+        return
+    raise RecomputationError(
+        f"{called(function)} gives other values in the sweep, which computes it again, than it "
+        "gave before, so the gradient would be of something else; what it draws from or counts in "
+        "has to be an argument: pass a seed, or rng.bit_generator.state, and make the generator "
+        "in the function"
+    )
+
+
+def are_close(before: Sums, now: Sums, rounding: float = math.inf) -> bool:
+    """Tell whether sums are the same up to so many roundings, by default half of the digits."""
+    return all(
+        one is None or two is None or is_close(one, two, rounding)
+        for one, two in zip(before, now, strict=False)
+    )
+
+
+def is_close(one: Plain, two: Plain, rounding: float) -> bool:
+    """Compare the sums of one array, relative to the largest of them; of a batch, with any."""
+    if one.ndim == two.ndim + 1:
+        return any(is_close(each, two, rounding) for each in one)
+    if one.shape != two.shape or one.dtype != two.dtype or one.tobytes() == two.tobytes():
+        return bool(one.shape == two.shape and one.dtype == two.dtype)
+    eps = float(np.finfo(one.dtype).eps)
+    scale = np.max(np.abs(one), initial=0, where=np.isfinite(one))
+    close: bool = np.allclose(
+        one, two, rtol=0, atol=min(rounding * eps, eps**0.5) * scale, equal_nan=True
+    )
+    return close
+
 
 Function = Callable[..., Any]
 Shape = tuple[int, ...]
@@ -100,6 +221,8 @@ class Use:
         and the position of the operand.
     turned : list of tuple
         Which of several have memory of their own in another order than C's: number and array.
+    fixed : list of int
+        Which show memory of constants, or what may not be written to: the numbers.
     """
 
     public: Function
@@ -117,6 +240,7 @@ class Use:
     latest: tuple[Array, bool, list[Any]] | None = field(default=None, init=False)
     views: list[tuple[int, Array, int]] = field(factory=list, init=False)
     turned: list[tuple[int, Array]] = field(factory=list, init=False)
+    fixed: list[int] = field(factory=list, init=False)
 
     def arguments(self, values: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Fill the operands into the arguments."""
@@ -160,6 +284,8 @@ class Use:
             self.views = [(i, a, j) for (i, a), (j, value) in pairs if is_view(a, value)]
             seen = {i for i, _, _ in self.views}
             self.turned = [(i, a) for i, a in enumerate(arrays) if i not in seen and is_turned(a)]
+        constants = [leaf for leaf in self.leaves if isinstance(leaf, np.ndarray)]
+        self.fixed = [i for i, a in enumerate(arrays) if is_fixed(a, constants)]
         asked = self.public, self.block, self.tree, self.leaves, self.slots
         sums = () if self.block.keeps_output else sums_of(arrays)
         used = Use(*asked, values, self.output, self.spaces, saved, np.geterr(), sums)
@@ -367,6 +493,8 @@ class Recording:
             for i, array in use.turned:
                 parts[i].data = array  # the same values; what views it has depends on the order
                 parts[i].memory = None
+            for i in use.fixed:
+                fix(parts[i])
         following = iter(parts)
         return map_leaves(
             lambda leaf, path: next(following) if has_derivative(leaf) else leaf, use.output
@@ -422,8 +550,24 @@ def has_derivative(leaf: Any) -> bool:
 
 def is_turned(leaf: Any) -> bool:
     """Tell whether a plain array lies in memory in another order than C's."""
-    plain = isinstance(leaf, np.ndarray) or type(leaf) in TRACERS
+    plain = isinstance(leaf, np.ndarray) or is_traced(leaf)
     return plain and not leaf.flags.c_contiguous
+
+
+def is_fixed(leaf: Any, constants: list[Any]) -> bool:
+    """Tell whether an array may not be written to, or shows the memory of constants."""
+    memory = memory_of(leaf)
+    return isinstance(memory, np.ndarray) and (
+        not memory.flags.writeable or any(np.may_share_memory(memory, each) for each in constants)
+    )
+
+
+def fix(handle: Any) -> None:
+    """Let a handle be read and not assigned to, which others of its memory would not see."""
+    while type(handle.data) is Tensor:
+        handle = handle.data
+    if isinstance(handle.data, np.ndarray):
+        handle.data = read_only(handle.data)
 
 
 def without_data(leaf: Any, path: str = "") -> Any:

@@ -147,7 +147,7 @@ class WithRule(Transformed):
         Transformed.__attrs_post_init__(self)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Call the function."""
+        """Call the user's function on plain arrays; its rule needs nothing else of that."""
         if kwargs:
             if self.signature is None:
                 self.signature = inspect.signature(self.function)
@@ -180,7 +180,7 @@ class Custom:
         return str(getattr(self.function, "__name__", self.function))
 
     def run(self, *args: Any, **kwargs: Any) -> tuple[Any, None]:
-        """Call the function."""
+        """Call the user's function on plain arrays, and keep what its rule asks for."""
         return foreign(self.function, args, kwargs), None
 
     def pull(self, use: Use, cotangents: Any, stack: Shape, chosen: bool) -> list[Any]:

@@ -10,9 +10,10 @@ from typing import Any
 
 from attrs import define, field
 
+from tape_ad.base.arrays.overridable import array_of
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.record.arena import Arena
-from tape_ad.record.handles import any_handle, joined, plain, records_of, up_to
+from tape_ad.record.handles import any_handle, plain, records_of, up_to
 from tape_ad.record.primals import PLAIN_TYPES
 from tape_ad.record.sweeps import reverse_sweep
 from tape_ad.record.tensor import Tensor
@@ -108,7 +109,7 @@ class Watched:
 
     function: Function
     name: str
-    form: Function = joined
+    form: Function = array_of
     records: list[Any] = field(factory=list, init=False)
     sources: dict[int, set[int]] = field(factory=dict, init=False)
 

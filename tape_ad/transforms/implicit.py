@@ -18,13 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.base.arrays.overridable import array_of
 from tape_ad.base.errors import (
     ConvergenceWarning,
     DtypeError,
     SingularJacobianError,
 )
 from tape_ad.base.trees import flatten
-from tape_ad.record.handles import any_handle, joined, outside, plain, records_of, up_to
+from tape_ad.record.handles import any_handle, outside, plain, records_of, up_to
 from tape_ad.record.primals import primal
 from tape_ad.record.tensor import Tensor
 from tape_ad.rules.maps import Array
@@ -79,7 +80,7 @@ def implicit(residual: Function, x: Array, name: str, *, elementwise: bool = Fal
     """
 
     def rows(x: Any) -> Any:
-        return joined(residual(x)).reshape(-1)
+        return array_of(residual(x)).reshape(-1)
 
     value = rows(x)
     if type(value) is not Tensor or not value.size:

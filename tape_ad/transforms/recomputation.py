@@ -16,8 +16,7 @@ from tape_ad.base.trees import flatten, map_leaves, unflatten
 from tape_ad.record.primals import read_only_primal
 from tape_ad.record.spaces import float_to_array
 from tape_ad.rules.maps import Array
-from tape_ad.transforms.blocks import Use, block, has_derivative
-from tape_ad.transforms.recomputed_values import Sums, require_same, sums_of
+from tape_ad.transforms.blocks import Sums, Use, block, has_derivative, require_same, sums_of
 from tape_ad.transforms.tracing import Trace, check_callable, trace, trace_arrays
 
 __all__ = ["advance_by", "checkpoint", "checkpoint_sequential"]

@@ -10,9 +10,8 @@ from typing import Any, ClassVar, SupportsIndex
 import numpy as np
 from attrs import define, field, fields
 
-from tape_ad.base.arrays.active import ACTIVE, Active
 from tape_ad.base.arrays.interpreter import plain
-from tape_ad.base.arrays.overridable import lift, lift_number
+from tape_ad.base.arrays.overridable import ACTIVE, Active, lift, lift_number
 from tape_ad.base.errors import DtypeError, OutputError, RecordMismatchError
 from tape_ad.base.naming import called, global_name
 from tape_ad.base.trees import flatten, map_leaves, unflatten

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import DtypeError, RecordMismatchError
 from tape_ad.base.trees import flatten, map_leaves, paired, unflatten, with_paths
+from tape_ad.errors import DtypeError, RecordMismatchError
 
 X = np.array([1.0, 2.0])
 

@@ -11,6 +11,13 @@ import tape_ad as ta
 X = np.array([[3.0, 1.0, 2.0], [1.0, 5.0, 2.0]])
 SCALE = np.arange(3.0)
 
+
+def assigned(x: Any, key: Any, value: Any) -> Any:
+    y = x * 0.5
+    y[key] = value
+    return np.sum(y**3 * SCALE)
+
+
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "grad of sort": ta.grad(lambda x: np.sum(np.sort(x) * SCALE)),
     "grad of partition": ta.grad(lambda x: np.sum(np.partition(x, 1) * SCALE)),
@@ -22,6 +29,12 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "jvp of sort": lambda x: ta.jvp(np.sort, (x,), (SCALE,))[1],
     "Jacobian of sort, reverse": ta.jacobian(np.sort, mode="reverse"),
     "Jacobian of sort, forward": ta.jacobian(np.sort, mode="forward"),
+    "grad of what is assigned by integers": ta.grad(
+        lambda x: assigned(x, np.array([2, 0, 1]), x[::-1])
+    ),
+    "grad of what is assigned by a mask": ta.grad(
+        lambda x: assigned(x, np.array([True, False, True]), x[:2] ** 2)
+    ),
     "Hessian": ta.hessian(lambda x: np.sum(np.sort(x) ** 3 * SCALE)),
 }
 

@@ -17,7 +17,7 @@ def test_the_largest_product_is_counted() -> None:
 def test_a_step_is_timed_with_each_number_of_threads() -> None:
     times = beside_one(SMALL, 2, brief=True)
     assert set(times) == {1, 2}
-    assert [len(each.turns) > 1 and each.least > 0 for each in times.values()] == [True, True]
+    assert [len(each.rounds) > 1 and each.least > 0 for each in times.values()] == [True, True]
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -23,7 +23,7 @@ def test_a_wrong_matrix_is_told() -> None:
 
 def test_a_problem_is_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sparse, "ENGINES", ["numpy"])
-    row = sparse.timed(PROBLEMS["extended Rosenbrock, Hessian"], Pace(seconds=1e-4, turns=3))
+    row = sparse.timed(PROBLEMS["extended Rosenbrock, Hessian"], Pace(seconds=1e-4, rounds=3))
     assert row[:4] == ["extended Rosenbrock, Hessian", "1000", "2000", "2"]
     assert len(row) == len(sparse.HEAD)
 

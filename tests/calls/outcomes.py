@@ -11,7 +11,7 @@ import scipy.optimize
 from attrs import frozen
 
 import tape_ad as ta
-from tape_ad.base.errors import TapeError
+from tape_ad.errors import TapeError
 from tape_ad.record.constants import ConstantTensor
 from tests.calls.arguments import Place, with_argument
 from tests.calls.examples import Step, TooSlow, Unit, in_time, replayed

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
-from tape_ad.programs.program.program import Program, Value
+from tape_ad.programs.program import Program, Value
 from tape_ad.rules.maps.indexing import Index, added_at, scatter
 from tape_ad.rules.numpy.updates import updated
 from tests.programs.building import Builder

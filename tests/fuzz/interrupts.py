@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import tape_ad as ta
-from tape_ad.base.arrays.active import ACTIVE
+from tape_ad.base.arrays.overridable import ACTIVE
 from tests.fuzz.programs import Problem, Program, Run, is_variable, random_program
 
 __all__ = ["interrupted"]

@@ -37,8 +37,8 @@ from attrs import evolve, frozen
 import tape_ad as ta
 from tape_ad.programs.engines import plans
 from tape_ad.programs.passes import simplified
+from tape_ad.programs.program import Call, Program, Value
 from tape_ad.programs.program.keys import key_of
-from tape_ad.programs.program.program import Call, Program, Value
 from tests.fuzz.calls_of_arrays import drawn_program
 from tests.fuzz.compiled import random_program
 from tests.fuzz.guarded import guarded

@@ -9,8 +9,8 @@ import numpy as np
 from attrs import frozen
 
 import tape_ad as ta
-from tape_ad.base.errors import TapeError
 from tape_ad.base.trees import flatten, unflatten
+from tape_ad.errors import TapeError
 from tests.fuzz.drawing import Call
 from tests.rules.checks import central_difference, magnitude, pairing
 

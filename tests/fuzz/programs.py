@@ -21,7 +21,7 @@ import numpy as np
 from attrs import define, field, frozen
 
 import tape_ad as ta
-from tape_ad.base.errors import TapeError
+from tape_ad.errors import TapeError
 from tests.fuzz.statements import HELPERS, Drawer, is_array
 
 __all__ = ["Problem", "Program", "Run", "problem_of", "random_program", "tried"]

@@ -9,8 +9,8 @@ import numpy as np
 from attrs import define, field, frozen
 
 import tape_ad as ta
-from tape_ad.base.errors import CaptureError, CompileWarning
 from tape_ad.base.trees import flatten, with_paths
+from tape_ad.errors import CaptureError, CompileWarning
 
 __all__ = ["Problem", "Replays"]
 

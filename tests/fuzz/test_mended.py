@@ -10,8 +10,8 @@ from attrs import frozen
 
 import tape_ad as ta
 from tape_ad import nn
-from tape_ad.base.errors import ConversionError, DtypeError, ShapeError, TapeError
 from tape_ad.base.trees import flatten
+from tape_ad.errors import ConversionError, DtypeError, ShapeError, TapeError
 from tape_ad.scipy import fft, integrate, linalg, ndimage, signal, spatial, stats
 from tests.fuzz.drawing import Call
 from tests.fuzz.problems import Attempt, is_inexact, problems_of

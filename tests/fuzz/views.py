@@ -16,7 +16,7 @@ import pytest
 from attrs import define, field, frozen
 
 import tape_ad as ta
-from tape_ad.base.errors import CaptureError
+from tape_ad.errors import CaptureError
 from tape_ad.programs.engines import plans
 from tests.fuzz.replays import differing, outcome
 from tests.fuzz.statements import listed

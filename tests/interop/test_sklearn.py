@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve, frozen
 
 import tape_ad as ta
-from tape_ad.base.errors import ConversionError, UnsupportedArgumentError
+from tape_ad.errors import ConversionError, UnsupportedArgumentError
 from tape_ad.interop import sklearn
 from tape_ad.interop.sklearn import pairs, pairwise
 
@@ -33,7 +33,7 @@ class Case:
     name: str
     given: dict[str, Any]
     smooth: tuple[str, ...]
-    room: Any = sklearn
+    module: Any = sklearn
 
     def __str__(self) -> str:
         options = (f"{k}={v}" for k, v in self.given.items() if np.ndim(v) == 0)
@@ -41,16 +41,16 @@ class Case:
 
     @property
     def theirs(self) -> Any:
-        home = theirs if self.room is sklearn else theirs.pairwise
+        home = theirs if self.module is sklearn else theirs.pairwise
         return getattr(home, self.name)
 
     def call(self, **values: Any) -> Any:
-        return getattr(self.room, self.name)(**(self.given | values))
+        return getattr(self.module, self.name)(**(self.given | values))
 
     @property
     def is_there(self) -> bool:
         """Tell whether the installed release has the function, and the arguments."""
-        home = theirs if self.room is sklearn else theirs.pairwise
+        home = theirs if self.module is sklearn else theirs.pairwise
         if not hasattr(home, self.name):
             return False
         parameters = inspect.signature(self.theirs).parameters

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tape_ad.interop.stubs import write_stubs
-from tape_ad.interop.stubs.functions import File, overloads
+from tape_ad.interop.stubs import File, overloads, write_stubs
 from tape_ad.rules import RULES
 from tape_ad.rules.base import Refused
 

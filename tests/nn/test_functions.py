@@ -8,7 +8,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad import nn
-from tape_ad.base.errors import DtypeError, ShapeError
+from tape_ad.errors import DtypeError, ShapeError
 from tape_ad.rules.nn.rectifiers import RECTIFIERS
 from tests.shorthand import gradient, gradients_of
 

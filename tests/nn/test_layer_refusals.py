@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tape_ad import nn
-from tape_ad.base.errors import DtypeError, ShapeError
+from tape_ad.errors import DtypeError, ShapeError
 
 NONSENSE: Any = None
 

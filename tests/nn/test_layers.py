@@ -8,7 +8,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad import nn
-from tape_ad.base.errors import DtypeError, InPlaceError, MissingParameterError, ShapeError
+from tape_ad.errors import DtypeError, InPlaceError, MissingParameterError, ShapeError
 from tape_ad.rules.nn.images import convolve_images
 
 Array = np.ndarray[Any, Any]
@@ -132,8 +132,9 @@ def test_dropout_is_the_generators_alone() -> None:
 
 def test_dropout_needs_a_generator_in_training_alone() -> None:
     x = np.ones(3)
-    assert nn.Dropout()({}, x) is x
-    assert nn.Dropout(0.0)({}, x, training=True) is x
+    none: dict[str, np.ndarray] = {}
+    assert nn.Dropout()(none, x) is x
+    assert nn.Dropout(0.0)(none, x, training=True) is x
     with pytest.raises(TypeError) as raised:
         nn.Dropout()({}, x, training=True)
     assert str(raised.value) == (

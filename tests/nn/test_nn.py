@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import MissingParameterError, ShapeError, StoreMismatchError
+from tape_ad.errors import MissingParameterError, ShapeError, StoreMismatchError
 from tape_ad.nn import Linear
 
 Array = np.ndarray[Any, Any]

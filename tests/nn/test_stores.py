@@ -8,7 +8,7 @@ from attrs import frozen
 
 import tape_ad as ta
 from tape_ad import nn
-from tape_ad.base.errors import MissingParameterError, StoreMismatchError
+from tape_ad.errors import MissingParameterError, StoreMismatchError
 
 Array = np.ndarray[Any, Any]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import InPlaceError, SeedError, StoreMismatchError
+from tape_ad.errors import InPlaceError, SeedError, StoreMismatchError
 from tape_ad.optim import LBFGS
 
 Array = np.ndarray[Any, Any]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import InPlaceError, StoreMismatchError
+from tape_ad.errors import InPlaceError, StoreMismatchError
 from tape_ad.optim import SGD, Adagrad, Adam, AdamW, Optimizer, RMSprop
 
 Array = np.ndarray[Any, Any]

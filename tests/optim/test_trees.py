@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import StoreMismatchError
 from tape_ad.base.trees import flatten, map_leaves
+from tape_ad.errors import StoreMismatchError
 from tape_ad.optim import LBFGS, SGD, Adam, Optimizer
 
 Maker = Callable[..., Optimizer]

@@ -26,8 +26,8 @@ WEIGHTS = np.array([0.3, -1.2, 0.8, 1.7])
 
 @pytest.mark.parametrize("method", ["linear", "nearest"])
 def test_interpolation_on_a_grid(method: str) -> None:
-    def loss(room: Any, values: Array, points: Array) -> Array:
-        return (WEIGHTS * room.RegularGridInterpolator(GRID, values, method)(points)).sum()
+    def loss(module: Any, values: Array, points: Array) -> Array:
+        return (WEIGHTS * module.RegularGridInterpolator(GRID, values, method)(points)).sum()
 
     gradients = ta.grad(lambda v, p: loss(interpolate, v, p), (0, 1))(VALUES, POINTS)
     expected = jax.jit(jax.grad(lambda v, p: loss(jax_interpolate, v, p), (0, 1)))(VALUES, POINTS)
@@ -39,8 +39,8 @@ ROTVECS = np.array([[0.4, -1.1, 0.7], [2.0, 1.5, -1.2]])
 
 
 def test_rotations() -> None:
-    def loss(room: Any, rotvecs: Array) -> Array:
-        rotation = room.Rotation.from_rotvec(rotvecs)
+    def loss(module: Any, rotvecs: Array) -> Array:
+        rotation = module.Rotation.from_rotvec(rotvecs)
         weights = np.sin(np.arange(1.0, 19.0))
         matrices = (weights.reshape(2, 3, 3) * rotation.as_matrix()).sum()
         return matrices + (weights[:6].reshape(2, 3) * rotation.as_rotvec()).sum()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
-from tape_ad.programs.program.program import Call, Constant, Guard, Program, Value, replaced
+from tape_ad.programs.program import Call, Constant, Guard, Program, Value, replaced
 
 __all__ = ["Builder", "same_bits"]
 

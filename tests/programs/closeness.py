@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
-from tape_ad.programs.program.interpreter import Diverged
-from tape_ad.programs.program.program import Program
+from tape_ad.programs.program import Diverged, Program
 from tests.programs.noise import Noise, Sample, parts_of
 
 __all__ = ["Reference"]

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from tape_ad.programs.engines import engine_named
+from tape_ad.programs.program import Program
 from tape_ad.programs.program.keys import key_of
-from tape_ad.programs.program.program import Program
 from tape_ad.programs.replay.compiled import Compiled
 from tests.programs.closeness import Reference
 

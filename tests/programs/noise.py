@@ -15,7 +15,7 @@ from attrs import define, field, frozen
 
 from tape_ad.base.trees import flatten
 from tape_ad.programs.capture.opaque_calls import OpaqueFunction
-from tape_ad.programs.program.program import Call, Guard, Program, Value, replaced
+from tape_ad.programs.program import Call, Guard, Program, Value, replaced
 from tape_ad.rules.maps.indexing import added_at, scatter
 
 __all__ = ["Noise", "Sample", "parts_of"]

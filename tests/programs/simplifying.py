@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.trees import flatten
-from tape_ad.programs.program.interpreter import interpret
-from tape_ad.programs.program.program import Program
+from tape_ad.programs.program import Program, interpret
 from tests.programs.building import Builder, same_bits
 
 __all__ = ["PARTS", "SPECIAL", "TURNED", "X", "Z", "assert_same", "builder", "functions"]

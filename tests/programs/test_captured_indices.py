@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import CaptureError
+from tape_ad.errors import CaptureError
 from tests.programs.bits import replayed
 from tests.sampling import some
 

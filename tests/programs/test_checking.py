@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import CaptureError, ProgramMismatchError
+from tape_ad.errors import CaptureError, ProgramMismatchError
 from tape_ad.programs import engines
 from tape_ad.programs.engines import Report
 from tape_ad.programs.engines.numpy import replay_of
 from tape_ad.programs.engines.plans import Plan
-from tape_ad.programs.program.program import Program
+from tape_ad.programs.program import Program
 from tape_ad.programs.replay.verifying import check_alike
 from tests.programs.comparing import counting
 
@@ -263,7 +263,7 @@ def test_auto_lets_numpy_do_what_native_code_fails_at(monkeypatch: pytest.Monkey
     def failing() -> Any:
         raise OSError("no such processor")
 
-    monkeypatch.setattr(engines, "native", failing)
+    monkeypatch.setattr(engines, "by_compiling", failing)
     monkeypatch.setattr(engines, "has_llvm", lambda: True)
     fast = ta.compile(lambda x: np.exp(x) + np.exp(-x))
     for _ in range(3):

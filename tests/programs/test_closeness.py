@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tape_ad.programs.program.interpreter import Diverged, interpret
+from tape_ad.programs.program import Diverged, interpret
 from tests.programs.building import Builder
 from tests.programs.closeness import Reference
 from tests.programs.noise import Noise

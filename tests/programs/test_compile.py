@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import CaptureError, CompileWarning
+from tape_ad.errors import CaptureError, CompileWarning
 
 X = np.array([0.5, -1.5, 2.0])
 Y = np.array([1.0, 3.0, -2.0])

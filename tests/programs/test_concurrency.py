@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.arrays.active import ACTIVE
-from tape_ad.base.errors import CaptureError
+from tape_ad.base.arrays.overridable import ACTIVE
+from tape_ad.errors import CaptureError
 from tests.programs.comparing import counting
 
 X = np.array([0.5, -1.5, 2.0])

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import CaptureError
+from tape_ad.errors import CaptureError
 from tape_ad.programs.capture import constants
 from tape_ad.programs.capture.constants import contents as contents_of
 from tape_ad.programs.capture.constants import fingerprint

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from tape_ad.programs.engines import engine_named, plans
 from tape_ad.programs.engines.plans import Plan
-from tape_ad.programs.program.interpreter import interpret
-from tape_ad.programs.program.program import Program, Value
+from tape_ad.programs.program import Program, Value, interpret
 from tape_ad.rules.maps.indexing import Index, added_at, scatter
 from tape_ad.rules.maps.memory import Window
 from tape_ad.rules.numpy.updates import updated, viewed

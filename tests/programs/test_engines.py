@@ -7,8 +7,7 @@ import pytest
 
 from tape_ad import nn
 from tape_ad.programs.engines import engine_named
-from tape_ad.programs.program.interpreter import Diverged, interpret
-from tape_ad.programs.program.program import Program
+from tape_ad.programs.program import Diverged, Program, interpret
 from tape_ad.rules.nn.affine import two_linear
 from tests.programs.building import Builder, same_bits
 
@@ -213,6 +212,14 @@ def test_eight_threads_get_what_one_gets() -> None:
         thread.join()
     for many, one in zip(given, wanted, strict=True):
         assert all(np.array_equal(each, one) for each in many)
+
+
+def test_the_quickest_engine_compiles_one_program_after_the_other() -> None:
+    pytest.importorskip("llvmlite")
+    b = Builder()
+    program = b.program((b(np.add, b.input(np.ones(3), "x"), 1.0),))
+    for _ in range(2):
+        assert engine_named("auto")(program).report.native == 1
 
 
 @pytest.mark.parametrize("name", ["", "jax", None, ["numpy"]])

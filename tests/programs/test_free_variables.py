@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import CaptureError, CompileWarning
+from tape_ad.errors import CaptureError, CompileWarning
 from tape_ad.programs.capture.free_variables import FreeVariables
 from tape_ad.programs.capture.variables import names_used
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import CaptureError
+from tape_ad.errors import CaptureError
 
 X = np.array([0.5, -1.5])
 

@@ -13,7 +13,7 @@ import pytest
 from attrs import frozen
 
 import tape_ad as ta
-from tape_ad.base.errors import ProgramMismatchError, TapeError
+from tape_ad.errors import ProgramMismatchError, TapeError
 from tape_ad.programs.replay.verifying import check_alike
 from tests.programs.bits import Counted, all_same
 from tests.sampling import some

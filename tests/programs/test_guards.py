@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import CompileWarning
+from tape_ad.errors import CompileWarning
 from tests.programs.comparing import assert_like_eager, counting
 
 X = np.array([0.5, -1.5, 2.0])

@@ -9,7 +9,7 @@ import tape_ad as ta
 from tape_ad import nn
 from tape_ad.programs.engines.plans import INLINED, Plan
 from tape_ad.programs.passes.inlining import NotInlined, body_of, traced_body
-from tape_ad.programs.program.program import Call, Program, Value
+from tape_ad.programs.program import Call, Program, Value
 from tape_ad.rules.nn.affine import linear, two_linear
 from tape_ad.rules.nn.rectifiers import gelu
 

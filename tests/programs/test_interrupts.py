@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.arrays.active import ACTIVE
+from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.trees import flatten
 from tests.record import test_interrupts
 from tests.record.test_interrupts import is_next, moments_of, traced

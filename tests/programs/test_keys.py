@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import CaptureError
 from tape_ad.base.trees import flatten
+from tape_ad.errors import CaptureError
 from tape_ad.programs.program.keys import key_of
 from tape_ad.programs.replay.matching import matcher
 from tape_ad.programs.replay.verifying import check_alike

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import CaptureError
+from tape_ad.errors import CaptureError
 from tests.fuzz.replays import Problem, Replays
 
 X, Y = np.array([1.0, 2.0, 3.0]), np.array([3.0, -1.0, 0.5])
@@ -227,6 +227,58 @@ def test_a_view_of_a_handle_that_an_index_chooses_is_written_to_where_the_index_
 
     x = np.arange(6.0).reshape(3, 2)
     assert problems(ta.grad(total), (x, 0), (x, 1), (x, 2)) == []
+
+
+def scale_rows(y: Any, row: Any) -> None:
+    for each in y:
+        each[...] *= 1.25
+
+
+def scale(y: Any, row: Any) -> None:
+    y *= 0.5
+
+
+def scale_part(y: Any, row: Any) -> None:
+    row[-2:, ...] *= 0.5
+
+
+def write_element(y: Any, row: Any) -> None:
+    row[0] = y[2, 1] * 3.0
+
+
+def write_row(y: Any, row: Any) -> None:
+    y[1] = y[2] * 3.0
+
+
+@pytest.mark.parametrize("change", [scale_rows, scale, scale_part, write_element, write_row])
+@pytest.mark.parametrize("transform", [ta.grad, ta.hessian])
+def test_a_row_of_a_handle_that_an_index_chooses_is_at_that_index(
+    change: Any, transform: Any
+) -> None:
+    def total(z: Any, k: Any) -> Any:
+        y = z * 1.0
+        row = y[k]
+        change(y, row)
+        return np.sum(y**3) + np.sum(row**2 * np.array([1.0, -2.0]))
+
+    x = np.arange(6.0).reshape(3, 2)
+    calls = [(x + i, k) for i, k in enumerate((1, 1, 2, 0, 1, 2, 0))]
+    for engine in ("numpy", "auto"):
+        fast = ta.compile(transform(total), engine=engine, check_every=0)
+        for args in calls:
+            np.testing.assert_allclose(fast(*args), transform(total)(*args), rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+def test_a_copy_that_shows_elements_several_times_is_not_written_to() -> None:
+    def spread(x: Any) -> Any:
+        rows, _ = np.meshgrid(x[::-1].T * 1.0, x, copy=False)
+        rows[0, 1] += 0.5
+        return rows * 1.0
+
+    assert problems(spread, (X,), (Y,)) == []  # by way of the memory that they show
+    with pytest.raises(CaptureError, match="shows elements several times"):
+        ta.compile(spread)(np.arange(4.0).reshape(2, 2))
 
 
 def test_a_number_that_is_an_argument_fills_an_array_like_a_handle() -> None:

@@ -14,7 +14,7 @@ from tape_ad.programs.passes.simplifications import (
     eliminate_common_subexpressions,
     eliminate_dead_code,
 )
-from tape_ad.programs.program.program import Program
+from tape_ad.programs.program import Program
 from tape_ad.rules.base import Constant
 from tape_ad.rules.facts import ELEMENTWISE, UNKNOWN, Facts
 from tape_ad.rules.numpy.updates import updated

@@ -16,7 +16,7 @@ from tape_ad.programs.passes.simplifications import (
     has_squares,
     literals_of,
 )
-from tape_ad.programs.program.program import Program
+from tape_ad.programs.program import Program
 from tape_ad.rules.maps.matrix_products import scaled_rows, times_matrix
 from tests.programs.building import Builder
 from tests.programs.simplifying import PARTS, SPECIAL, X, Z, assert_same, builder, functions

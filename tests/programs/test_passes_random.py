@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tape_ad.base.trees import flatten
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.passes import simplified
-from tape_ad.programs.program.interpreter import Diverged, interpret
-from tape_ad.programs.program.program import Call, Program, Value
+from tape_ad.programs.program import Call, Diverged, Program, Value, interpret
 from tape_ad.rules.numpy.updates import updated
 from tests.programs.building import same_bits
 from tests.programs.test_engine_storage import STEPS, Maker

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import CompileWarning
+from tape_ad.errors import CompileWarning
 
 X = np.array([0.5, -1.5])
 

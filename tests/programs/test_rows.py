@@ -16,8 +16,8 @@ import pytest
 from attrs import frozen
 
 import tape_ad as ta
-from tape_ad.base.errors import CaptureError, InPlaceError
 from tape_ad.base.naming import called
+from tape_ad.errors import CaptureError, InPlaceError
 from tape_ad.transforms.tracing import Transformed
 from tests.programs.bits import all_same, nearly_same, replayed
 from tests.rules.checks import pairing
@@ -128,8 +128,8 @@ def place_of(function: Any) -> int:
 
 def stands_for_scipys(function: Any) -> bool:
     """Tell whether a function is one of ours for one of SciPy's, and is made of calls of others."""
-    room = getattr(function, "__module__", None) or ""
-    return room.startswith(("scipy", "tape_ad.scipy")) or room.count(".") == 1
+    module = getattr(function, "__module__", None) or ""
+    return module.startswith(("scipy", "tape_ad.scipy")) or module.count(".") == 1
 
 
 CASES = list(checked(ROWS))

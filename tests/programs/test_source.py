@@ -11,11 +11,10 @@ import scipy.special
 
 import tape_ad as ta
 from tape_ad import nn
-from tape_ad.base.errors import CaptureError
 from tape_ad.base.trees import flatten
+from tape_ad.errors import CaptureError
 from tape_ad.programs.engines.numpy.source import source_of
-from tape_ad.programs.program.interpreter import interpret
-from tape_ad.programs.program.program import Program
+from tape_ad.programs.program import Program, interpret
 from tests.programs.building import Builder, same_bits
 
 RNG = np.random.default_rng(0)
@@ -92,11 +91,11 @@ def run(source: str, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
         assert not name.startswith("tape_ad")
         return found(name, *args, **kwargs)
 
-    room: dict[str, Any] = {"__name__": "shipped"}
+    namespace: dict[str, Any] = {"__name__": "shipped"}
     with monkeypatch.context() as patch:
         patch.setattr(builtins, "__import__", guarded)
-        exec(compile(source, "shipped.py", "exec"), room)  # noqa: S102 - what the test is about
-    functions: list[Callable[..., Any]] = [f for f in room.values() if hasattr(f, "__code__")]
+        exec(compile(source, "shipped.py", "exec"), namespace)  # noqa: S102 - what the test is about
+    functions: list[Callable[..., Any]] = [f for f in namespace.values() if hasattr(f, "__code__")]
     return functions[-1]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad import nn
-from tape_ad.base.errors import CaptureError
+from tape_ad.errors import CaptureError
 from tape_ad.optim import SGD
 from tests.programs.replaying import assert_replays, same_trees
 

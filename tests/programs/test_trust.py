@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import ProgramMismatchError
+from tape_ad.errors import ProgramMismatchError
 from tape_ad.programs.replay.trust import mark_of, near_by
 from tests.programs.comparing import counting
 

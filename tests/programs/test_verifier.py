@@ -11,7 +11,7 @@ from tape_ad.programs.engines import engine_named, plans
 from tape_ad.programs.engines.native import fusion
 from tape_ad.programs.engines.native.lowering import LoweringCache
 from tape_ad.programs.engines.plans import LiveRanges, Plan
-from tape_ad.programs.program.program import Program, Value
+from tape_ad.programs.program import Program, Value
 from tests.programs.building import Builder
 from tests.programs.verifier import (
     StorageError,

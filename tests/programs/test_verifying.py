@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import ProgramMismatchError
+from tape_ad.errors import ProgramMismatchError
 from tape_ad.programs.replay.paths import check_period
 from tests.programs.comparing import counting
 

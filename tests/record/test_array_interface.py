@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import InPlaceError
+from tape_ad.errors import InPlaceError
 from tests.shorthand import X, Y, handle
 
 

@@ -153,6 +153,33 @@ def test_rows_are_moved_within_an_array() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "view", [np.diag, lambda a: np.lib.stride_tricks.sliding_window_view(a[:, 0], 2)[0]]
+)
+def test_a_view_by_arrays_is_assigned_to_a_part(view: Callable[[Any], Any]) -> None:
+    def run(x: Any) -> Any:
+        a = x * 1.0
+        a[0] = view(a)
+        a[:, 1] = view(a)
+        return a * a
+
+    x = X[:, :2]
+    np.testing.assert_array_equal(run(handle(x)).data, run(x))
+    check_grads(run, (x,))
+
+
+@pytest.mark.parametrize("more", [(1,), (1, 1)])
+def test_a_view_of_no_axes_takes_an_array_of_one_element(more: Any) -> None:
+    def run(x: Any) -> Any:
+        a = x * 1.0
+        a[0, -1, ...][...] = np.reshape(x[1, 1] ** 2, more)
+        return a
+
+    for x in (X, X + 1j):
+        np.testing.assert_array_equal(run(handle(x)).data, run(x))
+        check_grads(run, (x,))
+
+
 def test_an_alias_follows_the_array_that_is_assigned_to_and_each_keeps_its_gradient() -> None:
     x = handle([1.0, 2.0])
     a = x * 1.0

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import ConversionError, InPlaceError, TapeError
+from tape_ad.errors import ConversionError, InPlaceError, TapeError
 
 pytest.importorskip("scipy")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import DtypeError
+from tape_ad.errors import DtypeError
 
 Array = Any
 Z = np.array([1.0 + 2.0j, 3.0 - 1.0j, 0.5 + 0.1j])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import (
+from tape_ad.errors import (
     MutatedInputError,
 )
 

@@ -12,7 +12,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
-from tape_ad.base.errors import ConversionError
+from tape_ad.errors import ConversionError
 from tests.shorthand import handle
 
 HERE = r"line \d+ of test_conversions\.py"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import RecordMismatchError, SeedError
+from tape_ad.errors import RecordMismatchError, SeedError
 from tape_ad.rules import FAST_RULES
 
 # What is kept

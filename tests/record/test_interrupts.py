@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.arrays.active import ACTIVE
+from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.record.arena import Arena
 from tests.sampling import some
 
@@ -267,13 +267,13 @@ def test_near_the_end_of_the_stack_an_operation_happens_or_not(name: str) -> Non
     action = ACTIONS[name]
     outcomes = [outcome(None), outcome(action)]
     height, ends = len(inspect.stack(0)), 0
-    for room in range(1, 48):
+    for depth in range(1, 48):
         scene = Scene()
         try:
-            below(sys.getrecursionlimit() - height - room, partial(action, scene))
+            below(sys.getrecursionlimit() - height - depth, partial(action, scene))
         except RecursionError:
             ends += 1
-        check_scene(scene, outcomes, room)
+        check_scene(scene, outcomes, depth)
     assert 0 < ends < 47
 
 

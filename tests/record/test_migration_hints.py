@@ -5,6 +5,7 @@ import operator
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad import nn, optim
-from tape_ad.base.errors import RecordMismatchError
+from tape_ad.errors import GrowthWarning, RecordMismatchError
 from tape_ad.record.messages.migration_hints import MIGRATION_HINTS, MigrationHint
 
 X: Any = ta.ComputationRecord().tensor(np.arange(3.0))
@@ -29,6 +30,7 @@ THINGS = {
 LAYERS: Any = nn
 OPTIMIZERS: Any = optim
 RULE: Any = ta.custom_rule
+HANDLES: Any = ta.Tensor
 PACKAGES = [
     *("interop", "nn", "optim", "parameters", "scipy", "testing", "training"),
     *(f"interop.{name}" for name in ("array_api", "autograd", "dask", "sklearn")),
@@ -51,12 +53,12 @@ def test_what_another_library_has_says_what_to_write_here(place: str, name: str)
 def test_what_scipy_has_and_a_room_has_not() -> None:
     signal = pytest.importorskip("tape_ad.scipy.signal")
     solvers = pytest.importorskip("tape_ad.scipy.sparse.linalg")
-    for room, name, words in (
+    for package, name, words in (
         (signal, "place_poles", "here, solve np.poly"),
         (solvers, "lsqr", "here, ta.scipy.sparse.linalg.spsolve"),
     ):
         with pytest.raises(AttributeError, match=f"has no attribute '{name}'; {words}"):
-            getattr(room, name)
+            getattr(package, name)
     with pytest.raises(AttributeError, match=r"has no attribute 'no_such_function'$"):
         signal.no_such_function  # noqa: B018 - asking for it is what is tested
 
@@ -94,6 +96,15 @@ def test_other_names_are_absent_as_ever() -> None:
         (lambda: OPTIMIZERS.SGD(iter([np.ones(2)])), r"SGD holds no parameters"),
         (lambda: np.sum(X).grad()[X], r"by grads\.wrt\(handle\), not by grads\[handle\]"),
         (lambda: RULE(pull=3), r"pull= is a function, not 3"),
+        (lambda: HANDLES([1.0, 2.0]), r"made by a record: .* x = rec\.tensor\(array\)"),
+        (lambda: np.sum(X).grad(retain_graph=True), r"'retain_graph'; here, leave it out"),
+        (lambda: np.sum(X).grad(create_graph=True), r"'create_graph'; here, ComputationRecord\(wi"),
+        (lambda: np.sum(X).grad(foo=True), r"unexpected keyword argument 'foo'$"),
+        (
+            lambda: LAYERS.Sequential([nn.Linear("a", 2, 2)]),
+            r"not a list of them; .* Seq.*\(\*layers",
+        ),
+        (lambda: LAYERS.Linear("a", 2, 2).parameters(), r"params = ta\.nn\.init\(layer, rng\)"),
     ],
 )
 def test_a_call_in_another_librarys_manner_says_what_to_write(
@@ -101,6 +112,25 @@ def test_a_call_in_another_librarys_manner_says_what_to_write(
 ) -> None:
     with pytest.raises(TypeError, match=words):
         call()
+
+
+def gradients_of_one_record(times: int, step: Callable[[Any, Any], Any]) -> None:
+    rec = ta.ComputationRecord()
+    x = rec.tensor(np.arange(3.0))
+    y = x * x
+    for _ in range(times):
+        step(rec, y).grad()
+
+
+def test_a_record_that_is_kept_over_a_loop_warns_once() -> None:
+    with pytest.warns(GrowthWarning, match="100 gradients .* make a fresh one for every") as caught:
+        gradients_of_one_record(250, lambda _, y: np.sum(y * 2) + 1)
+    assert [Path(each.filename).name for each in caught] == [Path(__file__).name]
+
+
+def test_a_record_that_gives_many_gradients_of_one_computation_does_not_warn() -> None:
+    gradients_of_one_record(250, lambda _, y: y[0])  # warnings are errors
+    gradients_of_one_record(99, lambda _, y: np.sum(y * 2) + 1)
 
 
 def test_a_flag_that_is_set_says_what_to_write() -> None:
@@ -124,11 +154,11 @@ def test_a_room_lists_what_it_is_for(name: str) -> None:
     extras = {"interop.dask": "distributed", "interop.sklearn": "sklearn"}
     if name in extras:
         pytest.importorskip(extras[name])
-    room = operator.attrgetter(name)(ta)
-    names = set(dir(room))
-    assert names >= set(room.__all__)
+    package = operator.attrgetter(name)(ta)
+    names = set(dir(package))
+    assert names >= set(package.__all__)
     for each in names:
-        found = getattr(room, each)
+        found = getattr(package, each)
         inner = isinstance(found, ModuleType) and found.__name__.startswith("tape_ad.")
         assert not isinstance(found, ModuleType) or inner
         assert getattr(found, "__module__", "") not in ("typing", "collections.abc")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import RecordMismatchError, ReleasedError, SeedError
+from tape_ad.errors import RecordMismatchError, ReleasedError, SeedError
 from tests.shorthand import derivative
 
 Function = Callable[[Any], Any]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import NonFiniteError
+from tape_ad.errors import NonFiniteError
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +37,7 @@ def test_a_value_is_told_with_its_line_its_operands_and_the_way_there() -> None:
     lines = message(ta.grad(loss), BAD).splitlines()
     assert lines[0].startswith("log gives nan, forward, at node %4, made at test_nonfinite.py:")
     assert lines[0].endswith(" in loss")
-    assert lines[1:3] == ["  it gives float64[4,2]: 8 nan", "  of %3, float64[4,2]: -2"]
+    assert lines[1:3] == ["  it gives float64[4,2]: 8 of 8 are nan", "  of %3, float64[4,2]: -2"]
     assert lines[3] == "  the way there:"
     assert [line.partition("  #")[0] for line in lines[4:]] == [
         "    %1: leaf b",
@@ -61,7 +61,7 @@ def test_the_error_says_which_node_and_line_as_data() -> None:
 def test_a_leaf_is_named() -> None:
     text = message(ta.grad(loss), {"w": np.full((3, 2), np.nan), "b": np.ones(2)})
     assert text.startswith("the leaf w (%0) holds nan")
-    assert text.endswith("6 nan")
+    assert text.endswith("6 of 6 are nan")
     rec: Any = ta.ComputationRecord(debug_nans=True)
     with pytest.raises(NonFiniteError, match=r"the leaf %0 holds inf"):
         rec.tensor([1.0, np.inf])
@@ -70,9 +70,9 @@ def test_a_leaf_is_named() -> None:
 def test_a_cotangent_is_told_with_the_way_that_it_came() -> None:
     text = message(ta.grad(lambda x: np.sum(2 * np.sqrt(x))), AT_ZERO)
     assert text.startswith("the derivative of sqrt gives inf, backward, at node %1, made at ")
-    assert "the cotangent of %0 from there is float64[2]: 1, 1 inf" in text
+    assert "the cotangent of %0 from there is float64[2]: 1, 1 of 2 is inf" in text
     assert "the one that came to %1 is float64[2]: 2" in text
-    assert "the partial holds float64[2]: 0.5, 1 inf" in text
+    assert "the partial holds float64[2]: 0.5, 1 of 2 is inf" in text
     way = text.partition("the cotangent's way:\n")[2].splitlines()[:3]
     assert [line.split()[0] for line in way] == ["%3:", "%2:", "%1:"]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import ConversionError
+from tape_ad.errors import ConversionError
 from tests.shorthand import handle
 
 SOURCE = """

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import ConversionError, DtypeError
+from tape_ad.errors import ConversionError, DtypeError
 from tests.shorthand import gradient, handle
 
 matplotlib = pytest.importorskip("matplotlib")

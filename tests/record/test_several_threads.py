@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import DtypeError, RecordMismatchError
+from tape_ad.errors import DtypeError, RecordMismatchError
 from tape_ad.record import arena
-from tape_ad.rules import signatures
+from tape_ad.rules import base
 from tests.record.test_interrupts import assert_consistent
 
 Array = Any
@@ -224,6 +224,6 @@ def test_threads_that_were_started_by_hand() -> None:
 
 def test_a_signature_that_two_threads_call_first() -> None:
     shared: dict[str, Any] = {"roll": "what the other thread is making"}
-    made = signatures.compiled(np.roll, "a", "shift axis", "", shared)
+    made = base.compiled(np.roll, "a", "shift axis", "", shared)
     assert made("x", 3) == (("x",), {"shift": 3, "axis": None})
     assert shared["roll"] == "what the other thread is making"

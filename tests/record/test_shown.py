@@ -31,7 +31,7 @@ def test_many_elements_are_abbreviated(dtype: Any) -> None:
 
 
 def test_what_is_not_finite_is_counted() -> None:
-    assert "1, 1 nan, 1 inf" in handle([np.nan, 1.0, np.inf])._repr_html_()
+    assert "1, 1 of 3 is nan, 1 of 3 is inf" in handle([np.nan, 1.0, np.inf])._repr_html_()
     assert "empty" in handle(np.zeros((0, 2)))._repr_html_()
 
 

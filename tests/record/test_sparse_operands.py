@@ -10,7 +10,7 @@ import scipy.sparse
 
 import tape_ad as ta
 import tape_ad.scipy.sparse
-from tape_ad.base.errors import ConversionError, UnsupportedArgumentError
+from tape_ad.errors import ConversionError, UnsupportedArgumentError
 from tape_ad.testing import check_grads
 
 Array = Any

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import ReleasedError
+from tape_ad.errors import ReleasedError
 from tape_ad.record.spaces import unbroadcast
 from tape_ad.record.sweeps import forward_sweep, reverse_sweep
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import TapeError, TieWarning
+from tape_ad.errors import TapeError, TieWarning
 from tests.shorthand import X, Y, handle
 
 NUMPY = np.lib.NumpyVersion(np.__version__)

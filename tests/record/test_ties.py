@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import TieError, TieWarning
+from tape_ad.errors import TieError, TieWarning
 
 
 def handle(*numbers: float) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import InPlaceError, ShapeError
+from tape_ad.errors import InPlaceError, ShapeError
 from tests.shorthand import X, handle
 
 Program = Callable[[Any], Any]

@@ -6,7 +6,7 @@ import numpy as np
 
 from tape_ad.scipy import signal
 from tape_ad.scipy.signal.convolution import convolved
-from tape_ad.scipy.signal.filters import filtered, filtered_from
+from tape_ad.scipy.signal.filters import filtered, filtered_from, recursed
 from tape_ad.scipy.signal.rates import polyphase
 from tests.rules.table import DISTINCT, POSITIVE, REAL, Row, fixed
 
@@ -68,6 +68,10 @@ ROWS: list[Row] = [
     *(
         Row(filtered, [b, a, REAL(*x)], complex=True, no_jax=OURS)
         for b, a, x in ((B, A, (5,)), (B, A, (2, 4)), (fixed([0.5, 1]), A, (1,)), (B, A, (0,)))
+    ),
+    *(
+        Row(recursed, [a, REAL(*z)], complex=True, no_jax=OURS)
+        for a, z in ((A, (5,)), (A, (2, 4)), (REAL(2, 1, 3), (2, 2, 5)), (REAL(2, 3), (2, 2)))
     ),
     Row(filtered, [B, fixed([1.5]), REAL(2, 4)], complex=True, no_jax=OURS, note="no feedback"),
     *(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import InPlaceError, ShapeError
+from tape_ad.errors import InPlaceError, ShapeError
 from tape_ad.rules.numpy import einsum as contractions
 from tape_ad.rules.numpy.einsum import contract, planned
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tape_ad.base.errors import InPlaceError
+from tape_ad.errors import InPlaceError
 from tests.shorthand import handle
 
 Array = Any

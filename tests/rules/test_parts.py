@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tape_ad.base.errors import InPlaceError, UnsupportedArgumentError
+from tape_ad.errors import InPlaceError, UnsupportedArgumentError
 from tape_ad.record.primals import primal
 from tests.shorthand import handle
 

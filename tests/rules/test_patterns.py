@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import TapeError
+from tape_ad.errors import TapeError
 from tape_ad.interop.autograd.extend import Primitive
 from tape_ad.record.arena import Released
 from tape_ad.record.spaces import unbroadcast

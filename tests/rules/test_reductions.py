@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.testing import check_grads
 from tests.rules.checks import close
 from tests.shorthand import gradient, handle

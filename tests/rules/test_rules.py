@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.base.naming import called, function_name
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.rules import RULES
 from tape_ad.rules.base import Constant, Derivation, Filled, Refused, Rule
 from tests.rules.checks import (

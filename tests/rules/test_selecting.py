@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import ConversionError, InPlaceError, NoRuleError, UnsupportedArgumentError
+from tape_ad.errors import ConversionError, InPlaceError, NoRuleError, UnsupportedArgumentError
 from tape_ad.rules.maps import FEW, Index, scatter
 from tape_ad.rules.maps.memory import places
 from tests.shorthand import handle

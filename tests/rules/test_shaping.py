@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import TieWarning
+from tape_ad.errors import TieWarning
 
 
 def leaf(*shape: int) -> Any:  # a handle, which NumPy's types do not know

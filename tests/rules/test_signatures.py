@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.signatures import arguments_of
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.rules.base import arguments_of
 
 
 def example(a: Any, /, b: Any, n: int = 2, *, mode: str = "plain", new: Any = None) -> None:

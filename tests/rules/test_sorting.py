@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.rules.numpy.sorting import LARGE, stable_order
 from tests.shorthand import handle
 

@@ -13,7 +13,7 @@ import pytest
 import scipy.special as sp
 
 import tape_ad as ta
-from tape_ad.base.errors import ConversionError, InPlaceError, UnsupportedArgumentError
+from tape_ad.errors import ConversionError, InPlaceError, UnsupportedArgumentError
 from tape_ad.rules import FAST_RULES, RULES, load_lazy_tables, load_scipy_rules
 from tape_ad.scipy import special
 from tests.sampling import one_share_in_three

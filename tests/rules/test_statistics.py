@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
+from tape_ad.errors import ShapeError, UnsupportedArgumentError
 from tests.rules.checks import close
 from tests.shorthand import handle
 

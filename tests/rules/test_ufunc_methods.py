@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import InPlaceError, NoRuleError, ShapeError
 from tape_ad.base.naming import function_name
+from tape_ad.errors import InPlaceError, NoRuleError, ShapeError
 from tape_ad.rules import RULES, load_lazy_tables
 from tape_ad.rules.base import Rule
 from tests.rules.checks import close

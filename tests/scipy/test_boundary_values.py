@@ -8,7 +8,7 @@ import pytest
 import scipy.integrate
 
 import tape_ad as ta
-from tape_ad.base.errors import ConvergenceWarning, UnsupportedArgumentError
+from tape_ad.errors import ConvergenceWarning, UnsupportedArgumentError
 from tape_ad.scipy import integrate
 
 MESH, START = np.linspace(0.0, 1.0, 4), np.zeros((2, 4))

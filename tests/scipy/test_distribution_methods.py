@@ -8,6 +8,7 @@ import scipy.stats
 
 import tape_ad as ta
 from tape_ad.scipy import stats
+from tape_ad.scipy.stats.discrete import DISCRETE
 from tests.rules.checks import central_difference
 
 X = np.array([1.0, 3.0])
@@ -58,13 +59,17 @@ def test_the_ends_of_a_support(name: str) -> None:
             lambda a: stats.poisson(a).expect(lambda x: np.log(x + 1)),
             lambda a: scipy.stats.poisson(a).expect(lambda x: np.log(x + 1)),
         ),
+        (
+            lambda a: stats.norm.expect(loc=a, lb=0.0),
+            lambda a: scipy.stats.norm.expect(loc=a, lb=0.0),
+        ),
         (lambda a: stats.gamma.moment(5, a), lambda a: np.prod(a + np.arange(5))),
         (
             lambda a: stats.gamma.nnlf((a, 0, 2), [1, 3]),
             lambda a: scipy.stats.gamma.nnlf((a, 0, 2), np.array([1, 3])),
         ),
     ],
-    ids=["powers", "a handle inside", "sums", "a high moment", "likelihood"],
+    ids=["powers", "a handle inside", "sums", "bounds", "a high moment", "likelihood"],
 )
 def test_expectations_and_likelihoods(expected: Any, theirs: Any) -> None:
     assert ta.value_and_grad(expected)(2.3)[0] == pytest.approx(theirs(2.3), rel=1e-9)
@@ -118,3 +123,43 @@ def test_the_ends_of_a_triangle_do_not_move_with_its_corner(method: str, corner:
     function = getattr(ta.scipy.stats.triang, method)
     for end in (0.0, 1.0):
         assert ta.grad(lambda c, end=end: function(end, c))(corner) == 0
+
+
+COMPILED: dict[str, tuple[float, ...]] = {
+    **dict.fromkeys(("norm", "uniform", "expon", "cauchy", "laplace", "logistic"), ()),
+    **dict.fromkeys(("halfnorm", "halfcauchy"), ()),
+    **dict.fromkeys(("gamma", "t", "lognorm", "chi2", "invgamma"), (1.7,)),
+    **dict.fromkeys(("weibull_min", "pareto", "poisson"), (1.7,)),
+    "beta": (1.7, 2.5),
+    "bernoulli": (0.3,),
+    "nbinom": (4.0, 0.3),
+}
+EDGES = np.array([-np.inf, -2.0, -1.0, 0.0, 0.2, 1.0, 1.7, 2.0, 40.0, 1e160, np.inf, np.nan])
+
+
+@pytest.mark.parametrize("name", COMPILED)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_commonest_densities_become_native_code(name: str, sign: int) -> None:
+    pytest.importorskip("llvmlite")
+    shapes = [sign * np.asarray(shape) for shape in COMPILED[name]]
+    discrete = name in DISCRETE
+    method = "logpmf" if discrete else "logpdf"
+    theirs = getattr(getattr(scipy.stats, name), method)
+    function = getattr(getattr(stats, name), method)
+    fast = ta.compile(lambda *args: function(*args), engine="native")  # noqa: PLW0108 - one with code
+    place = () if discrete else (np.asarray(0.1), np.asarray(1.2))
+    with np.errstate(all="ignore"):
+        expected = theirs(EDGES, *shapes, *place)
+        for _ in range(3):
+            np.testing.assert_allclose(fast(EDGES, *shapes, *place), expected, rtol=1e-14)
+    assert "    NumPy:" not in fast.explain()
+
+
+def test_a_number_that_an_array_is_subtracted_from_stays_for_others() -> None:
+    pytest.importorskip("llvmlite")
+    data = np.array([0.2, 0.5])
+    fast = ta.compile(lambda a, b: stats.beta.logpdf(data, a, b) + a, engine="native")
+    for a, b in ((1.5, 2.5), (1.7, 2.1), (1.2, 0.4)):
+        given = np.float64(a), np.float64(b)
+        expected = scipy.stats.beta.logpdf(data, a, b) + a
+        np.testing.assert_allclose(fast(*given), expected, rtol=1e-14)

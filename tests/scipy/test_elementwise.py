@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import ConvergenceWarning, UnsupportedArgumentError
+from tape_ad.errors import ConvergenceWarning, UnsupportedArgumentError
 from tape_ad.scipy.optimize import newton
 
 pytest.importorskip("scipy.optimize.elementwise", reason="SciPy 1.15 has it")

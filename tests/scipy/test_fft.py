@@ -8,7 +8,7 @@ import pytest
 import scipy.fft
 
 import tape_ad as ta
-from tape_ad.base.errors import ConversionError, TapeError, UnsupportedArgumentError
+from tape_ad.errors import ConversionError, TapeError, UnsupportedArgumentError
 from tape_ad.scipy import fft
 from tape_ad.testing import check_grads
 

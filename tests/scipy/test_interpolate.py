@@ -6,7 +6,7 @@ import pytest
 import scipy.interpolate as host
 
 import tape_ad as ta
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.scipy import interpolate
 
 Array = Any
@@ -17,14 +17,16 @@ POINTS = np.array([-0.2, 0.35, 0.9, 1.7, 3.0, 3.4])
 WEIGHTS = np.array([0.3, -1.2, 0.8, 1.7, 0.4, -0.6])
 
 MAKERS: dict[str, Callable[..., Any]] = {
-    "not-a-knot": lambda room, x, y: room.CubicSpline(x, y),
-    "natural": lambda room, x, y: room.CubicSpline(x, y, bc_type="natural"),
-    "clamped": lambda room, x, y: room.CubicSpline(x, y, bc_type="clamped"),
-    "mixed": lambda room, x, y: room.CubicSpline(x, y, bc_type=((2, 0.5), "not-a-knot")),
-    "pchip": lambda room, x, y: room.PchipInterpolator(x, y),
-    "akima": lambda room, x, y: room.Akima1DInterpolator(x, y, extrapolate=True),
-    "makima": lambda room, x, y: room.Akima1DInterpolator(x, y, method="makima", extrapolate=True),
-    "hermite": lambda room, x, y: room.CubicHermiteSpline(x, y, np.sin(Y)),
+    "not-a-knot": lambda module, x, y: module.CubicSpline(x, y),
+    "natural": lambda module, x, y: module.CubicSpline(x, y, bc_type="natural"),
+    "clamped": lambda module, x, y: module.CubicSpline(x, y, bc_type="clamped"),
+    "mixed": lambda module, x, y: module.CubicSpline(x, y, bc_type=((2, 0.5), "not-a-knot")),
+    "pchip": lambda module, x, y: module.PchipInterpolator(x, y),
+    "akima": lambda module, x, y: module.Akima1DInterpolator(x, y, extrapolate=True),
+    "makima": lambda module, x, y: module.Akima1DInterpolator(
+        x, y, method="makima", extrapolate=True
+    ),
+    "hermite": lambda module, x, y: module.CubicHermiteSpline(x, y, np.sin(Y)),
 }
 
 every_maker = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
@@ -94,8 +96,8 @@ def test_values_along_an_axis(axis: int) -> None:
 
 
 def test_a_periodic_spline() -> None:
-    def loss(room: Any, x: Array, y: Array) -> Array:
-        spline = room.CubicSpline(x, np.concatenate((y, y[:1])), bc_type="periodic")
+    def loss(module: Any, x: Array, y: Array) -> Array:
+        spline = module.CubicSpline(x, np.concatenate((y, y[:1])), bc_type="periodic")
         inside = np.sum(WEIGHTS * spline(POINTS * 3))
         return inside + spline.integrate(-1.0, 8.5) + spline.integrate(3.0, 0.5)
 
@@ -107,8 +109,8 @@ def test_a_periodic_spline() -> None:
 
 
 def test_given_derivatives_at_the_ends_are_differentiated() -> None:
-    def loss(room: Any, ends: Array) -> Array:
-        spline = room.CubicSpline(X, Y, bc_type=((1, ends[0]), (2, ends[1])))
+    def loss(module: Any, ends: Array) -> Array:
+        spline = module.CubicSpline(X, Y, bc_type=((1, ends[0]), (2, ends[1])))
         return np.sum(WEIGHTS * spline(POINTS))
 
     ends = np.array([0.4, -0.7])
@@ -158,8 +160,8 @@ def test_pchip_interpolate_gives_several_derivatives() -> None:
 
 
 def test_roots_move_with_the_data() -> None:
-    def loss(room: Any, x: Array, y: Array, level: Array) -> Array:
-        return np.sum(np.sin(room.CubicSpline(x, y).solve(level[0])))
+    def loss(module: Any, x: Array, y: Array, level: Array) -> Array:
+        return np.sum(np.sin(module.CubicSpline(x, y).solve(level[0])))
 
     level = np.array([0.2])
     value, gradients = ta.value_and_grad(

@@ -7,7 +7,7 @@ import pytest
 import scipy.interpolate as host
 
 import tape_ad as ta
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.scipy import interpolate
 
 Array = Any
@@ -18,11 +18,11 @@ POINTS = np.array([-0.2, 0.35, 0.9, 1.7, 3.0, 4.6])
 WEIGHTS = np.array([0.3, -1.2, 0.8, 1.7, 0.4, -0.6])
 
 MAKERS: dict[str, Callable[..., Any]] = {
-    "interpolated": lambda room, y: room.InterpolatedUnivariateSpline(X, y),
-    "quadratic": lambda room, y: room.UnivariateSpline(X, y, k=2, s=0),
-    "fitted": lambda room, y: room.LSQUnivariateSpline(X, y, [1.9], w=1 + X),
-    "constant outside": lambda room, y: room.UnivariateSpline(X, y, s=0, ext="const"),
-    "zero outside": lambda room, y: room.UnivariateSpline(X, y, s=0, ext=1),
+    "interpolated": lambda module, y: module.InterpolatedUnivariateSpline(X, y),
+    "quadratic": lambda module, y: module.UnivariateSpline(X, y, k=2, s=0),
+    "fitted": lambda module, y: module.LSQUnivariateSpline(X, y, [1.9], w=1 + X),
+    "constant outside": lambda module, y: module.UnivariateSpline(X, y, s=0, ext="const"),
+    "zero outside": lambda module, y: module.UnivariateSpline(X, y, s=0, ext=1),
 }
 USES: dict[str, Callable[[Any], Array]] = {
     "value": lambda s: np.sum(WEIGHTS * s(POINTS)),
@@ -54,10 +54,10 @@ def test_gradients_are_those_of_scipys_splines(make: Any, use: Any) -> None:
 
 @pytest.mark.parametrize("options", [{}, {"k": 4, "s": 0}, {"t": np.array([1.9]), "task": -1}])
 def test_splines_as_tuples(options: Any) -> None:
-    def loss(room: Any, y: Array) -> Array:
-        tck = room.splrep(X, y, **options)
-        values = [room.splev(POINTS, tck, der, ext) for der in (0, 1) for ext in (0, 1, 3)]
-        return sum(np.sum(WEIGHTS * value) for value in values) + room.splint(0.3, 9.0, tck)
+    def loss(module: Any, y: Array) -> Array:
+        tck = module.splrep(X, y, **options)
+        values = [module.splev(POINTS, tck, der, ext) for der in (0, 1) for ext in (0, 1, 3)]
+        return sum(np.sum(WEIGHTS * value) for value in values) + module.splint(0.3, 9.0, tck)
 
     value, gradient = ta.value_and_grad(lambda y: loss(interpolate, y))(Y)
     np.testing.assert_allclose(value, loss(host, Y), rtol=1e-11)

@@ -7,7 +7,7 @@ import scipy.interpolate as host
 from scipy.sparse.linalg import spsolve
 
 import tape_ad as ta
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.scipy import interpolate
 
 Array = Any
@@ -34,9 +34,9 @@ def difference(function: Callable[[Array], Array], at: Array, step: float = 1e-5
     return np.array(slopes).reshape(at.shape)
 
 
-def loss(room: Any, method: str, values: Array, points: Array, first: Array) -> Array:
+def loss(module: Any, method: str, values: Array, points: Array, first: Array) -> Array:
     exact = {"solver": spsolve} if method in ITERATED else {}
-    interpolator = room.RegularGridInterpolator((first, GRID[1]), values, method, **exact)
+    interpolator = module.RegularGridInterpolator((first, GRID[1]), values, method, **exact)
     return np.sum(WEIGHTS * interpolator(points))
 
 
@@ -128,8 +128,8 @@ def test_coordinates_may_be_a_tuple() -> None:
 
 @pytest.mark.parametrize("method", ["linear", "pchip", "splinef2d"])
 def test_interpn(method: str) -> None:
-    def by(room: Any, values: Array) -> Array:
-        return np.sum(WEIGHTS * room.interpn(GRID, values, POINTS, method))
+    def by(module: Any, values: Array) -> Array:
+        return np.sum(WEIGHTS * module.interpn(GRID, values, POINTS, method))
 
     value, gradient = ta.value_and_grad(lambda v: by(interpolate, v))(VALUES)
     np.testing.assert_allclose(value, by(host, VALUES), rtol=1e-12)
@@ -140,8 +140,8 @@ def test_interpn(method: str) -> None:
 @pytest.mark.parametrize(("kx", "ky"), [(3, 3), (2, 3), (5, 4)])
 @pytest.mark.parametrize(("dx", "dy"), [(0, 0), (1, 0), (0, 1)])
 def test_a_spline_on_a_rectangle(kx: int, ky: int, dx: int, dy: int) -> None:
-    def by(room: Any, z: Array, x: Array) -> Array:
-        spline = room.RectBivariateSpline(*GRID, z, kx=kx, ky=ky)
+    def by(module: Any, z: Array, x: Array) -> Array:
+        spline = module.RectBivariateSpline(*GRID, z, kx=kx, ky=ky)
         on_grid = np.sum(spline([0.1, 4.5], [-2.0, 1.0, 2.0], dx=dx, dy=dy))
         return np.sum(WEIGHTS * spline.ev(x, POINTS[:, 1], dx, dy)) + on_grid
 

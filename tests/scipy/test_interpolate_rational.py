@@ -10,7 +10,7 @@ import scipy
 import scipy.interpolate as host
 
 import tape_ad as ta
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.scipy import interpolate
 
 checked = functools.partial(ta.testing.check_grads, order=2)
@@ -142,9 +142,9 @@ def test_aaa_has_derivatives_by_where_it_is_taken() -> None:
 def test_a_spline_through_the_points_of_a_curve() -> None:
     curve = np.stack([np.cos(POINTS), np.sin(1.3 * POINTS)])
 
-    def taken(room: Any, x: Any, **options: Any) -> Any:
-        tck, u = room.splprep(x, s=0, **options)
-        return np.stack([*room.splev(np.array([0.1, 0.63]), tck), u[1:3]])
+    def taken(module: Any, x: Any, **options: Any) -> Any:
+        tck, u = module.splprep(x, s=0, **options)
+        return np.stack([*module.splev(np.array([0.1, 0.63]), tck), u[1:3]])
 
     handle = ta.ComputationRecord().tensor(curve)
     for options in ({}, {"k": 2}, {"u": POINTS / 3.3}):
@@ -163,9 +163,9 @@ def test_a_spline_through_the_points_of_a_curve() -> None:
 def test_as_much_smoothing_as_leaves_one_polynomial() -> None:
     w = 1 / (1 + POINTS)
 
-    def taken(room: Any, y: Any, x: Any = POINTS) -> Any:
-        made = room.UnivariateSpline(x, y, w, k=2)(PLACES)
-        return np.concatenate([made, room.splev(PLACES, room.splrep(x, y, s=9.0))])
+    def taken(module: Any, y: Any, x: Any = POINTS) -> Any:
+        made = module.UnivariateSpline(x, y, w, k=2)(PLACES)
+        return np.concatenate([made, module.splev(PLACES, module.splrep(x, y, s=9.0))])
 
     handle = ta.ComputationRecord().tensor(ORDINATES)
     np.testing.assert_allclose(taken(interpolate, handle).data, taken(host, ORDINATES), rtol=1e-11)

@@ -6,7 +6,7 @@ import pytest
 import scipy.interpolate as host
 
 import tape_ad as ta
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.scipy import interpolate
 
 Array = Any
@@ -31,13 +31,13 @@ KERNELS = {
 }
 MAKERS: dict[str, Callable[..., Any]] = {
     **{
-        kernel: lambda room, y, d, kernel=kernel, options=options: room.RBFInterpolator(
+        kernel: lambda module, y, d, kernel=kernel, options=options: module.RBFInterpolator(
             y, d, kernel=kernel, **options
         )
         for kernel, options in KERNELS.items()
     },
-    "triangles": lambda room, y, d: room.LinearNDInterpolator(y, d),
-    "griddata": lambda room, y, d: lambda x: room.griddata(y, d, x),
+    "triangles": lambda module, y, d: module.LinearNDInterpolator(y, d),
+    "griddata": lambda module, y, d: lambda x: module.griddata(y, d, x),
 }
 
 every_maker = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
@@ -52,8 +52,8 @@ def difference(function: Callable[[Array], Array], at: Array, step: float = 1e-6
 
 @every_maker
 def test_gradients_are_those_of_scipys_objects(make: Any) -> None:
-    def loss(room: Any, y: Array, d: Array, x: Array) -> Array:
-        return np.sum(WEIGHTS * make(room, y, d)(x))
+    def loss(module: Any, y: Array, d: Array, x: Array) -> Array:
+        return np.sum(WEIGHTS * make(module, y, d)(x))
 
     value, gradients = ta.value_and_grad(lambda y, d, x: loss(interpolate, y, d, x), (0, 1, 2))(
         POINTS, VALUES, XI
@@ -70,8 +70,8 @@ def test_gradients_are_those_of_scipys_objects(make: Any) -> None:
 
 
 def test_what_smooths_and_scales_is_differentiated() -> None:
-    def loss(room: Any, both: Array) -> Array:
-        made = room.RBFInterpolator(
+    def loss(module: Any, both: Array) -> Array:
+        made = module.RBFInterpolator(
             POINTS, VALUES, smoothing=both[0], epsilon=both[1], kernel="gaussian"
         )
         return np.sum(WEIGHTS * made(XI))

@@ -6,7 +6,7 @@ import pytest
 import scipy.interpolate as host
 
 import tape_ad as ta
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.scipy import interpolate
 
 Array = Any
@@ -18,16 +18,18 @@ WEIGHTS = np.array([0.3, -1.2, 0.8, 1.7, 0.4, -0.6])
 KNOTS = np.array([0.0, 0.0, 0.0, 0.0, 1.8, 4.4, 4.4, 4.4, 4.4])
 
 MAKERS: dict[str, Callable[..., Any]] = {
-    "cubic": lambda room, x, y: room.make_interp_spline(x, y),
-    "linear": lambda room, x, y: room.make_interp_spline(x, y, k=1),
-    "quadratic": lambda room, x, y: room.make_interp_spline(x, y, 2),
-    "quintic": lambda room, x, y: room.make_interp_spline(x, y, 5),
-    "natural": lambda room, x, y: room.make_interp_spline(x, y, bc_type="natural"),
-    "mixed": lambda room, x, y: room.make_interp_spline(x, y, bc_type=([(2, 0.5)], [(1, -0.3)])),
-    "least squares": lambda room, x, y: room.make_lsq_spline(x, y, KNOTS),
-    "weighted": lambda room, x, y: room.make_lsq_spline(x, y, KNOTS, w=1 + X),
-    "smoothing": lambda room, x, y: room.make_smoothing_spline(x, y, lam=0.3),
-    "weighted smoothing": lambda room, x, y: room.make_smoothing_spline(x, y, w=1 + X, lam=0.3),
+    "cubic": lambda module, x, y: module.make_interp_spline(x, y),
+    "linear": lambda module, x, y: module.make_interp_spline(x, y, k=1),
+    "quadratic": lambda module, x, y: module.make_interp_spline(x, y, 2),
+    "quintic": lambda module, x, y: module.make_interp_spline(x, y, 5),
+    "natural": lambda module, x, y: module.make_interp_spline(x, y, bc_type="natural"),
+    "mixed": lambda module, x, y: module.make_interp_spline(
+        x, y, bc_type=([(2, 0.5)], [(1, -0.3)])
+    ),
+    "least squares": lambda module, x, y: module.make_lsq_spline(x, y, KNOTS),
+    "weighted": lambda module, x, y: module.make_lsq_spline(x, y, KNOTS, w=1 + X),
+    "smoothing": lambda module, x, y: module.make_smoothing_spline(x, y, lam=0.3),
+    "weighted smoothing": lambda module, x, y: module.make_smoothing_spline(x, y, w=1 + X, lam=0.3),
 }
 
 USES: dict[str, Callable[[Any], Array]] = {
@@ -61,8 +63,8 @@ def test_gradients_are_those_of_scipys_splines(make: Any, use: Any) -> None:
 
 @every_maker
 def test_gradients_by_the_sites(make: Any) -> None:
-    def loss(room: Any, x: Array) -> Array:
-        return np.sum(WEIGHTS * make(room, x, Y)(POINTS))
+    def loss(module: Any, x: Array) -> Array:
+        return np.sum(WEIGHTS * make(module, x, Y)(POINTS))
 
     # The ends stay, for they may not leave the knots of a fit
     inside = ta.grad(lambda x: loss(interpolate, np.concatenate((X[:1], x, X[-1:]))))(X[1:-1])
@@ -91,10 +93,10 @@ def test_gradients_by_the_points() -> None:
 def test_a_periodic_spline(k: int, n: int, axis: int) -> None:
     y = np.moveaxis(np.sin(np.arange(12.0)).reshape(6, 2)[: n - 1], 0, axis)
 
-    def loss(room: Any, y: Array) -> Array:
+    def loss(module: Any, y: Array) -> Array:
         first = np.moveaxis(np.moveaxis(y, axis, 0)[:1], 0, axis)
         closed = np.concatenate((y, first), axis=axis)
-        spline = room.make_interp_spline(X[:n], closed, k, bc_type="periodic", axis=axis)
+        spline = module.make_interp_spline(X[:n], closed, k, bc_type="periodic", axis=axis)
         values = np.moveaxis(spline(POINTS * 3), axis, 0)
         return np.sum(WEIGHTS[:, None] * values) + np.sum(spline.integrate(0.5, 9.0))
 
@@ -106,9 +108,9 @@ def test_a_periodic_spline(k: int, n: int, axis: int) -> None:
 
 
 def test_derivatives_given_at_the_ends_are_differentiated() -> None:
-    def loss(room: Any, ends: Array) -> Array:
+    def loss(module: Any, ends: Array) -> Array:
         bc_type = ([(1, ends[0])], [(2, ends[1])])
-        return np.sum(WEIGHTS * room.make_interp_spline(X, Y, bc_type=bc_type)(POINTS))
+        return np.sum(WEIGHTS * module.make_interp_spline(X, Y, bc_type=bc_type)(POINTS))
 
     ends = np.array([0.4, -0.7])
     gradient = ta.grad(lambda ends: loss(interpolate, ends))(ends)
@@ -116,8 +118,8 @@ def test_derivatives_given_at_the_ends_are_differentiated() -> None:
 
 
 def test_the_weight_of_the_curvature_is_differentiated() -> None:
-    def loss(room: Any, lam: Array) -> Array:
-        return np.sum(WEIGHTS * room.make_smoothing_spline(X, Y, lam=lam[0])(POINTS))
+    def loss(module: Any, lam: Array) -> Array:
+        return np.sum(WEIGHTS * module.make_smoothing_spline(X, Y, lam=lam[0])(POINTS))
 
     lam = np.array([0.3])
     gradient = ta.grad(lambda lam: loss(interpolate, lam))(lam)
@@ -131,7 +133,7 @@ def test_the_search_for_the_weight_of_the_curvature_is_refused() -> None:
 
 
 def test_a_basis_element() -> None:
-    ours, theirs = (room.BSpline.basis_element(X[:5]) for room in (interpolate, host))
+    ours, theirs = (module.BSpline.basis_element(X[:5]) for module in (interpolate, host))
     np.testing.assert_array_equal(ours(POINTS), theirs(POINTS))
 
 
@@ -170,6 +172,6 @@ def test_a_derivative_with_a_jump_is_refused() -> None:
 )
 def test_knots_that_scipy_refuses_are_refused(arguments: Any, message: str) -> None:
     t, c, k = arguments
-    for room in (host, interpolate):
+    for module in (host, interpolate):
         with pytest.raises(ValueError, match=message):
-            room.BSpline(t, c, k)
+            module.BSpline(t, c, k)

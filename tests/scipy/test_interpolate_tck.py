@@ -8,7 +8,7 @@ import pytest
 import scipy.interpolate as host
 
 import tape_ad as ta
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.scipy import interpolate
 
 checked = functools.partial(ta.testing.check_grads, order=2, rtol=1e-6, atol=1e-7)

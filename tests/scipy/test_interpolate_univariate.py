@@ -17,13 +17,13 @@ WEIGHTS = np.array([0.3, -1.2, 0.8, 1.7, 0.4, -0.6])
 
 MAKERS: dict[str, Callable[..., Any]] = {
     **{
-        str(kind): lambda room, x, y, kind=kind: room.interp1d(x, y, kind)
+        str(kind): lambda module, x, y, kind=kind: module.interp1d(x, y, kind)
         for kind in ("linear", "slinear", "quadratic", "cubic", 5)
     },
-    "shuffled": lambda room, x, y: room.interp1d(x[::-1], y[::-1]),
-    "extrapolating": lambda room, x, y: room.interp1d(x - 1, y, fill_value="extrapolate"),
-    "krogh": lambda room, x, y: room.KroghInterpolator(x, y),
-    "barycentric": lambda room, x, y: room.BarycentricInterpolator(x, y),
+    "shuffled": lambda module, x, y: module.interp1d(x[::-1], y[::-1]),
+    "extrapolating": lambda module, x, y: module.interp1d(x - 1, y, fill_value="extrapolate"),
+    "krogh": lambda module, x, y: module.KroghInterpolator(x, y),
+    "barycentric": lambda module, x, y: module.BarycentricInterpolator(x, y),
 }
 
 STEPS = ["nearest", "nearest-up", "previous", "next", "zero"]
@@ -40,8 +40,8 @@ def difference(function: Callable[[Array], Array], at: Array, step: float = 1e-6
 
 @every_maker
 def test_gradients_are_those_of_scipys_objects(make: Any) -> None:
-    def loss(room: Any, x: Array, y: Array, points: Array) -> Array:
-        return np.sum(WEIGHTS * make(room, x, y)(points))
+    def loss(module: Any, x: Array, y: Array, points: Array) -> Array:
+        return np.sum(WEIGHTS * make(module, x, y)(points))
 
     value, gradients = ta.value_and_grad(
         lambda x, y, points: loss(interpolate, x, y, points), (0, 1, 2)
@@ -115,8 +115,8 @@ def test_points_outside_are_refused() -> None:
 def test_slopes_at_repeated_points() -> None:
     xi, yi = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 2.0]), Y
 
-    def loss(room: Any, yi: Array) -> Array:
-        polynomial = room.KroghInterpolator(xi, yi)
+    def loss(module: Any, yi: Array) -> Array:
+        polynomial = module.KroghInterpolator(xi, yi)
         return np.sum(polynomial.derivatives(POINTS)) + np.sum(polynomial.derivative(0.3, 2))
 
     value, gradient = ta.value_and_grad(lambda y: loss(interpolate, y))(yi)

@@ -8,7 +8,7 @@ import pytest
 import scipy.optimize
 
 import tape_ad as ta
-from tape_ad.base.errors import ConversionError, SingularJacobianError
+from tape_ad.errors import ConversionError, SingularJacobianError
 from tape_ad.scipy import optimize
 
 ZERO = np.zeros(1)

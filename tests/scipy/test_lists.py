@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import ConversionError
+from tape_ad.errors import ConversionError
 
 MATRIX = [[2.0, 0.5], [0.25, 1.5]]
 VECTOR = [1.0, 3.0, 2.0, 4.0, 3.5]

@@ -10,7 +10,7 @@ import scipy.optimize
 from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint
 
 import tape_ad as ta
-from tape_ad.base.errors import (
+from tape_ad.errors import (
     ConvergenceWarning,
     SingularJacobianError,
     UnsupportedArgumentError,

@@ -9,7 +9,7 @@ import pytest
 import scipy.ndimage
 
 import tape_ad as ta
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.scipy import ndimage
 from tape_ad.scipy.ndimage.extension import MODES
 from tape_ad.scipy.ndimage.splines import SplineFilter
@@ -233,15 +233,17 @@ class Weighing:
 
 
 CLOSING: dict[str, Callable[[Any, Any], Any]] = {
-    "generic_filter": lambda room, t: room.generic_filter(IMAGE, lambda w: t * w.sum(), 3),
-    "generic_filter, an object": lambda room, t: room.generic_filter(IMAGE, Weighing(t), (1, 2)),
-    "geometric_transform": lambda room, t: room.geometric_transform(
+    "generic_filter": lambda module, t: module.generic_filter(IMAGE, lambda w: t * w.sum(), 3),
+    "generic_filter, an object": lambda module, t: module.generic_filter(
+        IMAGE, Weighing(t), (1, 2)
+    ),
+    "geometric_transform": lambda module, t: module.geometric_transform(
         IMAGE, lambda place: (place[0] - 0.3 * t, place[1] * t)
     ),
-    "labeled_comprehension": lambda room, t: room.labeled_comprehension(
+    "labeled_comprehension": lambda module, t: module.labeled_comprehension(
         IMAGE, IMAGE > 0.5, [0, 1], lambda x: t**2 * x.sum(), float, 0.0
     ),
-    "labeled_comprehension, integers": lambda room, t: room.labeled_comprehension(
+    "labeled_comprehension, integers": lambda module, t: module.labeled_comprehension(
         np.arange(4), [1, 1, 2, 2], [1, 2], lambda x: t**2 * x.sum(), float, 0.0
     ),
 }

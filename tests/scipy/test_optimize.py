@@ -10,7 +10,7 @@ import scipy.optimize
 from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint
 
 import tape_ad as ta
-from tape_ad.base.errors import DtypeError, OutputError
+from tape_ad.errors import DtypeError, OutputError
 from tape_ad.scipy.optimize import minimize, scipy_objective
 
 START: dict[str, Any] = {

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.optimize import NonlinearConstraint
 
-from tape_ad.base.errors import CompileWarning, DtypeError, OutputError
+from tape_ad.errors import CompileWarning, DtypeError, OutputError
 from tape_ad.programs import engines
 from tape_ad.scipy.optimize import minimize, scipy_objective
 

@@ -8,7 +8,7 @@ import pytest
 import scipy.optimize
 
 import tape_ad as ta
-from tape_ad.base.errors import (
+from tape_ad.errors import (
     ConvergenceWarning,
     DtypeError,
     SingularJacobianError,

@@ -13,7 +13,7 @@ import scipy.sparse
 from scipy.optimize import SR1, NonlinearConstraint
 
 import tape_ad as ta
-from tape_ad.base.errors import ConversionError, OutputError
+from tape_ad.errors import ConversionError, OutputError
 from tape_ad.scipy import optimize
 
 Array = Any

@@ -10,7 +10,7 @@ import scipy.sparse
 from scipy.optimize import LinearConstraint
 
 import tape_ad as ta
-from tape_ad.base.errors import ConvergenceWarning, SingularJacobianError, UnsupportedArgumentError
+from tape_ad.errors import ConvergenceWarning, SingularJacobianError, UnsupportedArgumentError
 from tape_ad.scipy import optimize
 
 checked = functools.partial(ta.testing.check_grads, order=2)

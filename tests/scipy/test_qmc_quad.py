@@ -8,18 +8,18 @@ import scipy.integrate
 from scipy.stats import qmc
 
 import tape_ad as ta
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.scipy import integrate
 
 A, B = np.array([0.0, 1.5]), np.array([1.0, 0.5])
 
 
-def found(room: Any, a: Any, b: Any, k: Any, **options: Any) -> Any:
+def found(module: Any, a: Any, b: Any, k: Any, **options: Any) -> Any:
     def bump(x: Any) -> Any:
         return np.exp(-k * np.sum(x**2, axis=0))
 
     engine = qmc.Halton(2, seed=3)
-    return room.qmc_quad(bump, a, b, n_estimates=3, n_points=8, qrng=engine, **options)
+    return module.qmc_quad(bump, a, b, n_estimates=3, n_points=8, qrng=engine, **options)
 
 
 def test_values_and_derivatives() -> None:

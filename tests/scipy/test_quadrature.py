@@ -9,7 +9,7 @@ import pytest
 import scipy.integrate
 
 import tape_ad as ta
-from tape_ad.base.errors import (
+from tape_ad.errors import (
     DtypeError,
     NoModeError,
     RecordMismatchError,

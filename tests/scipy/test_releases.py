@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import NoRuleError, UnsupportedArgumentError
+from tape_ad.errors import NoRuleError, UnsupportedArgumentError
 from tape_ad.scipy import interpolate, signal, stats
 from tests.rules.checks import central_difference
 
@@ -27,10 +27,10 @@ def parts_of(result: Any) -> list[Any]:
     return [getattr(result, "data", result) if isinstance(result, ta.Tensor) else result]
 
 
-def outcome(call: Any, rooms: Any, operand: Any) -> Any:
+def outcome(call: Any, modules: Any, operand: Any) -> Any:
     """Give what comes of a call: the shapes, dtypes and values, or the kind of the error."""
     try:
-        parts = parts_of(call(*rooms, operand))
+        parts = parts_of(call(*modules, operand))
     except ValueError:
         return ValueError
     return [(np.shape(x), np.asarray(x).dtype, np.float32(x).tolist()) for x in parts]

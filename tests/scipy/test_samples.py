@@ -8,7 +8,7 @@ import pytest
 import scipy.stats
 
 import tape_ad as ta
-from tape_ad.base.errors import TieError, UnsupportedArgumentError
+from tape_ad.errors import TieError, UnsupportedArgumentError
 from tape_ad.scipy import stats
 from tape_ad.testing import check_grads
 
@@ -165,6 +165,17 @@ def test_a_slope_that_a_limit_hides_is_refused(power: float) -> None:
         ta.grad(lambda p: stats.power_divergence(observed, observed[::-1], lambda_=p)[0])(power)
     with pytest.raises(TieError, match=r"pmean of scipy\.stats branches on numbers"):
         ta.grad(lambda p: stats.pmean(observed, p))(0.0)
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_a_range_has_a_slope_in_its_scale_where_scipy_does_not_divide(scale: float) -> None:
+    observed = np.array([1.0, 2.0, 4.5, 9.0])
+    for function in (stats.iqr, ta.differentiable(scipy.stats.iqr)):
+        value, slope = ta.value_and_grad(lambda s, f=function: f(observed, scale=s))(scale)
+        assert value == scipy.stats.iqr(observed, scale=scale)
+        assert slope == -scipy.stats.iqr(observed) / scale**2
+        by_place = ta.grad(lambda s, f=function: f(observed, 0, (25, 75), s, "omit"))
+        assert ta.grad(by_place)(scale) == 2 * scipy.stats.iqr(observed) / scale**3
 
 
 def test_pearsons_statistic_has_a_slope_in_the_power() -> None:

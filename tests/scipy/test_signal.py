@@ -9,7 +9,7 @@ import pytest
 import scipy.signal
 
 import tape_ad as ta
-from tape_ad.base.errors import TapeError, UnsupportedArgumentError
+from tape_ad.errors import TapeError, UnsupportedArgumentError
 from tape_ad.scipy import signal
 from tape_ad.testing import check_grads
 

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse
 
 import tape_ad as ta
-from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
+from tape_ad.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.scipy import sparse
 from tape_ad.testing import check_grads
 

@@ -10,7 +10,7 @@ import scipy.sparse
 import scipy.sparse.linalg
 
 import tape_ad as ta
-from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
+from tape_ad.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.scipy import sparse
 from tape_ad.scipy.sparse import linalg
 from tape_ad.testing import check_grads

@@ -9,7 +9,7 @@ import scipy.sparse
 import scipy.sparse.linalg
 
 import tape_ad as ta
-from tape_ad.base.errors import ConversionError, UnsupportedArgumentError
+from tape_ad.errors import ConversionError, UnsupportedArgumentError
 from tape_ad.scipy import sparse
 from tape_ad.scipy.sparse import linalg as sparse_linalg
 from tape_ad.testing import check_grads

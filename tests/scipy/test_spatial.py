@@ -6,7 +6,7 @@ import scipy.spatial as host
 import scipy.spatial.distance as scipy_distance
 
 import tape_ad as ta
-from tape_ad.base.errors import InPlaceError, UnsupportedArgumentError
+from tape_ad.errors import InPlaceError, UnsupportedArgumentError
 from tape_ad.scipy import spatial
 from tape_ad.scipy.spatial import distance
 
@@ -145,5 +145,7 @@ def test_points_that_do_not_spread_have_no_shape() -> None:
 @pytest.mark.parametrize("p", [1, 2, 3.5, np.inf])
 def test_plain_points_get_scipys_distances(p: float) -> None:
     for name in ("minkowski_distance", "minkowski_distance_p", "distance_matrix"):
-        ours, theirs = (getattr(room, name)(POINTS, POINTS[::-1], p) for room in (spatial, host))
+        ours, theirs = (
+            getattr(module, name)(POINTS, POINTS[::-1], p) for module in (spatial, host)
+        )
         np.testing.assert_allclose(ours, theirs, rtol=1e-14)

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation as Host
 from scipy.spatial.transform import Slerp as HostSlerp
 
 import tape_ad as ta
-from tape_ad.base.errors import ConversionError, UnsupportedArgumentError
+from tape_ad.errors import ConversionError, UnsupportedArgumentError
 from tape_ad.scipy.spatial import geometric_slerp
 from tape_ad.scipy.spatial.rotations import projects
 from tape_ad.scipy.spatial.transform import Rotation, Slerp
@@ -28,22 +28,22 @@ COMPILED = not inspect.isfunction(Host.__mul__)
 TIMES = np.array([0.0, 1.0, 2.5])
 
 FROM: dict[str, tuple[Callable[[Any, Array], Any], Array]] = {
-    "quat": (lambda room, x: room.from_quat(x), QUATS),
-    "one quat": (lambda room, x: room.from_quat(x), QUATS[0]),
-    "scalar first": (lambda room, x: room.from_quat(x, scalar_first=True), QUATS),
-    "matrix": (lambda room, x: room.from_matrix(x), MATRICES),
+    "quat": (lambda module, x: module.from_quat(x), QUATS),
+    "one quat": (lambda module, x: module.from_quat(x), QUATS[0]),
+    "scalar first": (lambda module, x: module.from_quat(x, scalar_first=True), QUATS),
+    "matrix": (lambda module, x: module.from_matrix(x), MATRICES),
     "other matrix": (
-        lambda room, x: room.from_matrix(x),
+        lambda module, x: module.from_matrix(x),
         MATRICES[0] + [[0.1, 0.2, 0.0], [0.0, -0.1, 0.1], [0.1, 0.0, 0.05]],
     ),
-    "multiple of a rotation": (lambda room, x: room.from_matrix(x), 2 * MATRICES[1]),
-    "rotvec": (lambda room, x: room.from_rotvec(x), ROTVECS),
-    "rotvec in degrees": (lambda room, x: room.from_rotvec(x, degrees=True), 50 * ROTVECS),
-    "mrp": (lambda room, x: room.from_mrp(x), VECTORS / 3),
-    "extrinsic": (lambda room, x: room.from_euler("xyz", x), ROTVECS / 2),
-    "intrinsic": (lambda room, x: room.from_euler("ZXZ", x, degrees=True), 30 * VECTORS),
-    "one axis": (lambda room, x: room.from_euler("y", x), ROTVECS[:, :1]),
-    "one angle": (lambda room, x: room.from_euler("z", x), np.array(0.4)),
+    "multiple of a rotation": (lambda module, x: module.from_matrix(x), 2 * MATRICES[1]),
+    "rotvec": (lambda module, x: module.from_rotvec(x), ROTVECS),
+    "rotvec in degrees": (lambda module, x: module.from_rotvec(x, degrees=True), 50 * ROTVECS),
+    "mrp": (lambda module, x: module.from_mrp(x), VECTORS / 3),
+    "extrinsic": (lambda module, x: module.from_euler("xyz", x), ROTVECS / 2),
+    "intrinsic": (lambda module, x: module.from_euler("ZXZ", x, degrees=True), 30 * VECTORS),
+    "one axis": (lambda module, x: module.from_euler("y", x), ROTVECS[:, :1]),
+    "one angle": (lambda module, x: module.from_euler("z", x), np.array(0.4)),
 }
 AS: dict[str, Callable[[Any], Array]] = {
     "quat": lambda r: r.as_quat(canonical=True),
@@ -134,8 +134,8 @@ def test_vectors_are_differentiated() -> None:
 
 @pytest.mark.parametrize("weights", [None, np.array([1.0, 0.5, 2.0])])
 def test_the_mean(weights: Any) -> None:
-    def loss(room: Any, rotvecs: Array) -> Array:
-        return weighed(room.from_rotvec(rotvecs).mean(weights).as_matrix())
+    def loss(module: Any, rotvecs: Array) -> Array:
+        return weighed(module.from_rotvec(rotvecs).mean(weights).as_matrix())
 
     gradient = ta.grad(lambda x: loss(Rotation, x))(ROTVECS)
     expected = difference(lambda x: loss(Host, x), ROTVECS)
@@ -144,8 +144,8 @@ def test_the_mean(weights: Any) -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_vectors_are_aligned(n: int) -> None:
-    def loss(room: Any, a: Array, b: Array) -> Array:
-        rotation, rest = room.align_vectors(a, b)
+    def loss(module: Any, a: Array, b: Array) -> Array:
+        rotation, rest = module.align_vectors(a, b)
         return weighed(rotation.as_matrix()) + rest
 
     a, b = VECTORS[:n], ROTVECS[:n]
@@ -249,11 +249,11 @@ def test_what_is_not_given_says_so(call: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda room, x: room.from_quat(x), "to have shape"),
-        (lambda room, x: room.from_quat(np.zeros((1, 4)) * x[0, 0]), "zero norm"),
-        (lambda room, x: room.from_rotvec(x[:, :2]), "to have shape"),
-        (lambda room, x: room.from_euler("xx", x[:, :2]), "to be different"),
-        (lambda room, x: room.from_euler("xq", x[:, :2]), "Expected axes from"),
+        (lambda module, x: module.from_quat(x), "to have shape"),
+        (lambda module, x: module.from_quat(np.zeros((1, 4)) * x[0, 0]), "zero norm"),
+        (lambda module, x: module.from_rotvec(x[:, :2]), "to have shape"),
+        (lambda module, x: module.from_euler("xx", x[:, :2]), "to be different"),
+        (lambda module, x: module.from_euler("xq", x[:, :2]), "Expected axes from"),
     ],
 )
 def test_what_scipy_refuses_is_refused(call: Any, message: str) -> None:
@@ -278,8 +278,8 @@ def test_a_reflection_is_refused() -> None:
 
 
 def test_rotation_at_a_constant_rate() -> None:
-    def loss(room: Any, slerp: Any, times: Array, rotvecs: Array, at: Array) -> Array:
-        return weighed(slerp(times, room.from_rotvec(rotvecs))(at).as_matrix())
+    def loss(module: Any, slerp: Any, times: Array, rotvecs: Array, at: Array) -> Array:
+        return weighed(slerp(times, module.from_rotvec(rotvecs))(at).as_matrix())
 
     at = np.array([0.2, 1.4, 2.0])
     gradients = ta.grad(lambda *args: loss(Rotation, Slerp, *args), (0, 1, 2))(TIMES, ROTVECS, at)

@@ -9,7 +9,7 @@ import pytest
 import scipy.special as sp
 
 import tape_ad as ta
-from tape_ad.base.errors import ConversionError, TieError, UnsupportedArgumentError
+from tape_ad.errors import ConversionError, TieError, UnsupportedArgumentError
 from tape_ad.scipy import special
 
 Array = Any

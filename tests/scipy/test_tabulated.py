@@ -7,7 +7,7 @@ import pytest
 import scipy.stats
 
 import tape_ad as ta
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.scipy import stats
 from tests.rules.checks import central_difference
 

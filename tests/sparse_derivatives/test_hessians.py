@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import OutputError, PatternError
+from tape_ad.errors import OutputError, PatternError
 
 Array = Any
 X = np.array([0.3, -1.2, 2.0, 0.7, -0.4, 1.1])

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array, eye_array
 import tape_ad as ta
 import tape_ad.scipy.ndimage
 import tape_ad.scipy.stats
-from tape_ad.base.errors import OutputError, PatternError
+from tape_ad.errors import OutputError, PatternError
 from tape_ad.rules.maps.patterns import Pattern
 
 Array = Any

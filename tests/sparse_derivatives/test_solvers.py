@@ -8,7 +8,7 @@ import scipy.optimize
 from scipy.sparse import csr_array
 
 import tape_ad as ta
-from tape_ad.base.errors import PatternError
+from tape_ad.errors import PatternError
 from tape_ad.scipy.optimize import least_squares, structure
 
 Array = Any

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tape_ad.base.errors import ShapeError
+from tape_ad.errors import ShapeError
 from tape_ad.training import batches
 
 

@@ -46,7 +46,7 @@ def test_a_tree_of_arrays_is_drawn_as_it_is() -> None:
 def test_what_is_not_finite_is_counted() -> None:
     array = np.array([1.0, np.nan, np.inf, 2.0])
     figure = gradient_histograms([array, np.full(2, np.nan), np.zeros((0, 3))])
-    assert titles(figure, "right") == ["1 nan, 1 inf", "2 nan", ""]
+    assert titles(figure, "right") == ["1 of 4 is nan, 1 of 4 is inf", "2 of 2 are nan", ""]
     assert sum(bars(figure.axes[0])) == 2
 
 

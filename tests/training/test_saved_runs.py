@@ -15,7 +15,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad import optim
-from tape_ad.base.errors import DamagedFileError, StoreMismatchError, TapeError
+from tape_ad.errors import DamagedFileError, StoreMismatchError, TapeError
 from tape_ad.training import batches, load_checkpoint, save_checkpoint
 from tape_ad.training.saved_runs import generator_of
 
@@ -191,7 +191,7 @@ PROGRAM = """
 import sys
 from pathlib import Path
 import numpy as np
-from tape_ad.base.errors import DamagedFileError
+from tape_ad.errors import DamagedFileError
 from tape_ad.training.saved_runs import generator_of
 
 read = refused = 0

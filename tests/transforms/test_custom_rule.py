@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import (
+from tape_ad.errors import (
     ConversionError,
     NoModeError,
     OutputError,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import OutputError
+from tape_ad.errors import OutputError
 from tape_ad.transforms import jacobians
 from tests.functions import AT, HESSIANS_OF
 

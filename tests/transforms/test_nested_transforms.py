@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import RecordMismatchError
+from tape_ad.errors import RecordMismatchError
 
 Function = Callable[..., Any]
 

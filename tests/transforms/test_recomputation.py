@@ -14,13 +14,14 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import (
+from tape_ad.base.trees import flatten
+from tape_ad.errors import (
+    InPlaceError,
     MutatedInputError,
     OutputError,
     RecomputationError,
     RecordMismatchError,
 )
-from tape_ad.base.trees import flatten
 from tape_ad.transforms.recomputation import advance_by
 from tests.sampling import one_share_in_three
 
@@ -171,6 +172,29 @@ def test_a_handle_of_an_outer_record_may_be_closed_over() -> None:
         return np.sum(ta.grad(lambda x: np.sum(ta.checkpoint(lambda x: x**2 * w)(x)))(Y))
 
     same(ta.grad(f)(Y), 2 * Y)
+
+
+@pytest.mark.parametrize("function", [lambda x, b: b, lambda x, b: (b[::-1], x)])
+def test_what_shows_a_constants_memory_is_not_assigned_to(function: Function) -> None:
+    buffer = np.zeros(2)  # which would not see it
+    shown = flatten(ta.checkpoint(function)(ta.ComputationRecord().tensor([1.0, 2.0]), buffer))[0]
+    with pytest.raises(InPlaceError, match=r"is read-only.*x\.copy\(\)"):
+        shown[0] = 1.0
+
+
+def test_a_constant_of_an_outer_record_is_not_assigned_to_through_a_checkpoint() -> None:
+    swapped = ta.checkpoint(lambda a, b: (b, a))
+
+    def total(x: Any) -> Any:
+        filled, cube = x * 1.0, x**3
+        filled[...] = 2.5
+        alias, _ = swapped(cube, filled)
+        alias[...] = cube
+        return np.sum(filled)
+
+    np.testing.assert_array_equal(ta.grad(total)(np.array([1.0, 2.0])), [3.0, 12.0])
+    with pytest.raises(InPlaceError, match="is read-only"):  # and gives no other function's curve
+        ta.hessian(total)(np.array([1.0, 2.0]))
 
 
 def test_what_a_checkpoint_returns() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import DtypeError, OutputError, RecordMismatchError
+from tape_ad.errors import DtypeError, OutputError, RecordMismatchError
 
 Function = Callable[..., Any]
 

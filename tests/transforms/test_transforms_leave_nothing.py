@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.arrays.active import ACTIVE
+from tape_ad.base.arrays.overridable import ACTIVE
 
 Function = Callable[..., Any]
 

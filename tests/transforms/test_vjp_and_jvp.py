@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import SeedError
+from tape_ad.errors import SeedError
 
 X = np.array([0.5, -1.5, 2.0])
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.base.errors import MutatedInputError
+from tape_ad.errors import MutatedInputError
 
 scaled = ta.custom_rule(
     pull=lambda ct, out, x, p, *, by: (ct * p["w"] * by[0], None),

@@ -13,6 +13,9 @@ rec = ta.ComputationRecord()
 h = rec.tensor(x)
 k = rec.tensor(v)
 w = rec.tensor([1.0, 2.0, 3.0])
+layer = ta.nn.Sequential(ta.nn.Linear("one", 2, 3), ta.nn.relu, ta.nn.Linear("two", 3, 1))
+params = ta.nn.init(layer, np.random.default_rng(0))
+p = rec.bind(params)
 """
 
 EXPRESSIONS: tuple[str, ...] = (
@@ -70,6 +73,14 @@ EXPRESSIONS: tuple[str, ...] = (
     *("np.linalg.pinv(h)", "np.linalg.lstsq(h, v)[0]", "np.linalg.matrix_rank(h)"),
     *("np.linalg.multi_dot([h, x])", "np.fft.fft(k)", "np.fft.irfft(np.fft.rfft(k))"),
     *("np.polyval(k, v)", "np.vander(k)", "np.nan_to_num(h)", "np.linalg.vector_norm(k)"),
+    # Layers, activations and losses
+    *("params", "p", "layer(p, x)", "layer(params, x)", "layer(params, h)", "layer(p, x)[:, 0]"),
+    *('ta.nn.Linear("one", 2, 3)(p, h)', "ta.nn.Dropout(0.0)(p, x)"),
+    *("ta.nn.relu(h)", "ta.nn.relu(x)", "ta.nn.gelu(h)", "ta.nn.softmax(h, axis=0)"),
+    *("ta.nn.log_softmax(x)", "ta.nn.softplus(h, beta=2.0)", "ta.nn.mse_loss(h, x)"),
+    *("ta.nn.mse_loss(x, h)", "ta.nn.cross_entropy(h, np.array([0, 1]))", "h.data", "h.data + 1"),
+    *("ta.nn.embedding(np.array([1]), h)", 'ta.nn.huber_loss(h, x, "sum", delta=2.0)'),
+    *("ta.nn.mse_loss(layer(p, x)[:, 0], v).grad().wrt(p)", "ta.nn.mse_loss(x, x)"),
     # Gradients and trees
     *("np.sum(h).grad()", "np.sum(h).grad().wrt(h)", 'np.sum(h).grad().wrt({"a": h})'),
     *("np.mean(h).grad().wrt([h, k])", "np.sum(h).grad().wrt((h, k))"),

@@ -13,11 +13,13 @@ from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
+from attrs import define, field
 
 from tape_ad.base.trees import flatten, map_leaves, structure_of
 
 __all__ = [
     "NO_OPTIONS",
+    "Batch",
     "Interpreter",
     "boxes",
     "call",
@@ -27,6 +29,7 @@ __all__ = [
     "plain",
     "unwrapped",
 ]
+
 
 Function = Callable[..., Any]
 Options = Mapping[str, Any]
@@ -211,3 +214,65 @@ def plain(leaf: Any, path: str = "") -> Any:
         ends = (leaf.start, leaf.stop, leaf.step)
         return slice(*[end if end is None else operator.index(end) for end in ends])
     return leaf
+
+
+@define(eq=False, repr=False)
+class Batch:
+    """One run of a function over a batch of arguments.
+
+    What is of a lower level is the same for each of the batch, and stays as it is.
+
+    Attributes
+    ----------
+    size : int
+        How many there are.
+    answer : callable
+        ``answer(batch, function, args, kwargs)`` makes a call that holds arrays of the batch.
+    loops : callable
+        ``loops(name)`` is told what is done one after the other.
+    spread : callable
+        ``spread(batch, array)`` gives a plain array as one of the batch.
+    level : int
+        When it was entered, beside other interpreters.
+    ended : bool
+        Whether the function has returned.
+    counted : array of int or None
+        The places of those that what is computed is right for, where others have gone another way.
+    others : list of array of int
+        The places of those, for each other answer that they gave.
+    again : list of array of int or None
+        The places of those that have to be computed again instead, if there are any.
+    question : str
+        Which line has asked for what is another for some of them.
+    asked : bool
+        Whether a library has asked for values of one, which code in C does not let through.
+    given : list
+        The arguments.
+    written : list of array
+        The memory that was assigned to.
+    parted : list of pairs of weak references to arrays
+        Arrays that share memory when there is one, but not here, where they were made in a loop.
+    """
+
+    size: int
+    answer: Callable[..., Any]
+    loops: Callable[[str], None]
+    spread: Callable[..., Any]
+    level: int = field(factory=enter, init=False)
+    ended: bool = field(default=False, init=False)
+    counted: Any = field(default=None, init=False)
+    others: list[Any] = field(factory=list, init=False)
+    again: list[Any] | None = field(default=None, init=False)
+    question: str = field(default="", init=False)
+    asked: bool = field(default=False, init=False)
+    given: list[Any] = field(factory=list, init=False)
+    written: list[Any] = field(factory=list, init=False)
+    parted: list[Any] = field(factory=list, init=False)
+
+    def call(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Make a call that holds arrays of the batch."""
+        return self.answer(self, function, args, kwargs)
+
+    def lift(self, array: Any) -> Any:
+        """Give an array that is the same for each as one of the batch."""
+        return self.spread(self, array)

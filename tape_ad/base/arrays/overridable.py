@@ -4,21 +4,24 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn, TypeVar, cast
+from contextvars import ContextVar
+from typing import Any, Concatenate, NoReturn, ParamSpec, Protocol, TypeVar, cast
 
 import numpy as np
-from attrs import evolve
+from attrs import define, evolve
 
-from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.arrays.adapters import adapter, operand_of
 
 __all__ = [
+    "ACTIVE",
     "SYMBOLS",
     "TRACERS",
+    "Active",
+    "SameKind",
     "anywhere",
     "apart",
+    "array_of",
     "as_in_key",
-    "as_one_call",
     "asarray",
     "batch_in",
     "below_records",
@@ -26,15 +29,20 @@ __all__ = [
     "composition",
     "declined",
     "foreign",
+    "holds",
     "is_dask",
     "is_differentiated",
+    "is_handle",
     "is_later",
+    "is_plain",
+    "is_traced",
+    "joined",
     "lies_below",
     "lift",
     "lift_number",
     "overridable",
     "possibly",
-    "relies_on_shape",
+    "shaped_by_values",
     "takes_over",
     "whole",
 ]
@@ -49,7 +57,52 @@ SYMBOLS: set[type] = set()
 """Types of arrays of which only shape and dtype are known, with which a compiler looks into a
 function; `tape_ad.programs` adds its own. No derivative is taken through them."""
 
+
+@define(eq=False)
+class Active:
+    """What is going on in a thread or task, that what is called there has to know.
+
+    Attributes
+    ----------
+    capture : Capture or None
+        What notes the calls of the function that is compiled; see `tape_ad.programs`.
+    record : ComputationRecord or None
+        The record that the function of the innermost transform is traced in.
+    wishes : Wishes or None
+        What fresh records are asked to see to; see `tape_ad.record.inspection.observing`.
+    batches : tuple of Batch
+        Those that functions are being run over.
+    """
+
+    capture: Any = None
+    record: Any = None
+    wishes: Any = None
+    batches: tuple[Any, ...] = ()
+
+
+NOBODY = Active()
+ACTIVE: ContextVar[Active] = ContextVar("tape_ad_active", default=NOBODY)
+"""The interpreters that are active here. What puts itself there puts back what it has found."""
+
 F = TypeVar("F", bound=Callable[..., Any])
+Operand = TypeVar("Operand")
+Options = ParamSpec("Options")
+
+
+class SameKind(Protocol[Options]):
+    """A function that makes a handle of a handle, and an array of an array."""
+
+    __name__: str
+
+    def __call__(self, x: Operand, /, *args: Options.args, **kwargs: Options.kwargs) -> Operand:
+        """Compute it."""
+        ...
+
+
+def same_kind(function: Callable[Concatenate[Any, Options], Any]) -> SameKind[Options]:
+    """Say to checkers that a function makes handles of handles; at run time it stays as it is."""
+    same: SameKind[Options] = function
+    return same
 
 
 def overridable(function: F, *, prepare: Callable[..., Any] | None = None) -> F:
@@ -161,6 +214,50 @@ takes_over = cast("Callable[[Any], bool]", functools.lru_cache(4096)(has_protoco
 """`has_protocol`, which remembers the types that it was asked for."""
 
 
+def is_traced(value: Any) -> bool:
+    """Tell whether something notes the calls that are made with it, for a program."""
+    return type(value) in TRACERS
+
+
+def is_plain(array: Any) -> bool:
+    """Tell whether an array is NumPy's own, or a tracer, which is one when it is replayed."""
+    kind = type(array)
+    return kind is np.ndarray or kind in TRACERS
+
+
+def is_handle(value: Any) -> bool:
+    """Tell whether something is an array that records what is done with it, and no tracer."""
+    kind = type(value)
+    return not (is_plain(value) or lies_below(kind)) and takes_over(kind)
+
+
+def holds(tree: Any) -> bool:
+    """Tell whether something is a list or tuple with an array in it that takes calls over."""
+    if not isinstance(tree, (list, tuple)):
+        return False
+    kinds = set(map(type, tree))
+    return any(map(takes_over, kinds)) or (
+        any(issubclass(kind, (list, tuple)) for kind in kinds) and any(map(holds, tree))
+    )
+
+
+def joined(tree: Any) -> Any:
+    """Stack what stands in a list or tuple, if there are handles in it."""
+    return np.stack([joined(each) for each in tree]) if holds(tree) else tree
+
+
+def array_of(values: Any) -> Any:
+    """Turn what a user's function returns into an array, also lists with handles in them.
+
+    Examples
+    --------
+    >>> array_of([1.0, 2.0])
+    array([1., 2.])
+    """
+    values = joined(values)
+    return values if hasattr(values, "__array_function__") else np.asarray(values)
+
+
 def lift(tree: Any) -> Any:
     """Take the plain arrays in a tree to arrays that note calls, while a capture is going on.
 
@@ -172,33 +269,9 @@ def lift(tree: Any) -> Any:
 
 
 def lift_number(number: Any) -> Any:
-    """Do what `lift` does for the number that a sweep starts from, so that all of it is noted."""
+    """Take the number that a sweep starts from to a tracer, while a capture is going on."""
     capture = ACTIVE.get().capture
     return number if capture is None else capture.lift_constant(number)
-
-
-def as_one_call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Let arrays that note calls take a helper of ours as one, and not as the calls it makes.
-
-    A helper that goes other ways for plain arrays than for others (into BLAS, in place, or by what
-    the values are) gives the same bits when it is replayed only if it is noted as a whole. It asks
-    this where an argument is not plain, so that plain arrays cost nothing; `whole` asks it always.
-
-    Parameters
-    ----------
-    function : callable
-        Of the module's own level, written in NumPy for plain arrays alone.
-    args, kwargs
-        What it takes: trees with arrays in them.
-
-    Returns
-    -------
-    any
-        What `function` gives; NotImplemented if no argument notes calls, or if a handle is among
-        them, which goes the general way.
-    """
-    capture = ACTIVE.get().capture
-    return NotImplemented if capture is None else capture.whole(function, args, kwargs)
 
 
 @contextmanager
@@ -212,18 +285,36 @@ def apart() -> Iterator[None]:
         ACTIVE.set(before)
 
 
-def whole(function: F) -> F:
-    """Let a helper be noted as one call wherever a capture is going on; see `as_one_call`."""
+def whole(function: F, *, shape_by_values: bool = False) -> F:
+    """Let a helper be noted as one call by a capture that is going on, not as those it makes.
+
+    A helper that goes other ways for plain arrays than for others (into BLAS, in place, or by what
+    the values are) gives the same bits when it is replayed only if it is noted as a whole. With a
+    handle among its arguments it runs as it is.
+
+    Parameters
+    ----------
+    function : callable
+        Of the module's own level, written in NumPy. Its arguments are trees with arrays in them.
+    shape_by_values : bool
+        Whether the shape of what it gives depends on values, which replays then look at.
+    """
+    if shape_by_values:
+        function.shape_by_values = True  # type: ignore[attr-defined]  # for captures
 
     @functools.wraps(function)
     def dispatched(*args: Any, **kwargs: Any) -> Any:
-        if ACTIVE.get().capture is not None:
-            noted = as_one_call(function, *args, **kwargs)
+        capture = ACTIVE.get().capture
+        if capture is not None:
+            noted = capture.whole(function, args, kwargs)
             if noted is not NotImplemented:
                 return noted
         return function(*args, **kwargs)
 
     return cast("F", dispatched)
+
+
+shaped_by_values = functools.partial(whole, shape_by_values=True)
 
 
 def composition(function: F) -> F:
@@ -312,12 +403,6 @@ def is_differentiated(value: Any) -> bool:
     while hasattr(value, "batch_here"):
         value = value.stack
     return takes_over(type(value)) and type(value) not in TRACERS
-
-
-def relies_on_shape(array: Any) -> None:
-    """Say, of an array that notes calls, that its shape depends on values, and is used."""
-    if type(array) in TRACERS:
-        array.capture.ask(np.shape, array)
 
 
 def foreign(function: Callable[..., Any], args: Any, kwargs: Any, shielded: int = 0) -> Any:

@@ -8,10 +8,10 @@ from attrs import frozen
 
 from tape_ad import Tensor
 from tape_ad.base.arrays.interpreter import unwrapped
-from tape_ad.extend.arrays import any_handle
+from tape_ad.extend.arrays import any_handle, array_of
 from tape_ad.interop.array_api.wrapping import as_handle, check_device, gives_handles
 from tape_ad.record.constants import as_constants
-from tape_ad.record.creation import joined, spread
+from tape_ad.record.creation import spread
 
 NAMES = (
     "bool",
@@ -121,7 +121,8 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
 
 def copied(x: Any) -> Any:
     """Copy a handle: of a number, too, it gives what can be assigned to."""
-    return x + 0 if type(x) is Tensor and isinstance(x.data, np.generic) else x.copy("K")
+    data: Any = x.data if type(x) is Tensor else x
+    return x + 0 if type(x) is Tensor and isinstance(data, np.generic) else x.copy("K")
 
 
 class Info:
@@ -193,7 +194,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
         return copied(obj) if copy else obj
     if isinstance(obj, (list, tuple)) and any_handle(obj):
         refuse_copy(copy)
-        handle = joined(obj)
+        handle = array_of(obj)
         return handle if dtype is None else astype(handle, dtype, copy=False)
     return as_constants(np.array(unwrapped(obj), dtype=dtype, copy=copy))
 

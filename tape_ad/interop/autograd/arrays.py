@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad import Tensor
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.interop.autograd.extend import notrace_primitive
 from tape_ad.interop.autograd.spaces import holds_handles, plain
 

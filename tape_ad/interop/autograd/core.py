@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.trees import flatten, map_leaves
 from tape_ad.interop.autograd import extend
 from tape_ad.interop.autograd.extend import (

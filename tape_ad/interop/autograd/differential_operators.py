@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad import checkpoint as checkpoint_calls
-from tape_ad.base.errors import OutputError
+from tape_ad.errors import OutputError
 from tape_ad.extend.trees import map_leaves
 from tape_ad.interop.autograd import core
 from tape_ad.interop.autograd.extend import subvals

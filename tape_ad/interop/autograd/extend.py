@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NoReturn, Self
 from attrs import define
 
 from tape_ad import ComputationRecord, Tensor
-from tape_ad.base.errors import NoModeError, OutputError, UnsupportedArgumentError
+from tape_ad.errors import NoModeError, OutputError, UnsupportedArgumentError
 from tape_ad.extend.arrays import PLAIN_TYPES, Array, foreign
 from tape_ad.extend.packages import called
 from tape_ad.extend.trees import flatten, map_leaves

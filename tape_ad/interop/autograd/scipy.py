@@ -13,7 +13,7 @@ import scipy.stats
 
 import tape_ad.scipy.stats
 from tape_ad import Tensor
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.interop.autograd.modules import publish
 from tape_ad.interop.autograd.spaces import holds_handles, plain
 

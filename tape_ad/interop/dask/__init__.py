@@ -6,23 +6,24 @@ workers in an order that depends on nothing but the number of partitions, and on
 back. See docs/distributed.md. Dask is needed: pip install 'tape-ad[distributed]'.
 """
 
-from typing import Any
+import typing as _typing
 
-from tape_ad.extend.packages import extra, listed
+from tape_ad.extend.packages import extra as _extra
+from tape_ad.extend.packages import listed as _listed
 
 try:
-    import distributed  # noqa: F401 - the modules below need it, and only they
+    import distributed as _  # noqa: F401 - the modules below need it, and only they
 except ImportError:
 
-    def __getattr__(name: str) -> Any:
+    def __getattr__(name: str) -> _typing.Any:
         """Say which extra has what is not here."""
         if name not in __all__:
             raise AttributeError(f"module 'tape_ad.interop.dask' has no attribute {name!r}")
-        with extra("distributed", f"tape_ad.interop.dask.{name}"):
+        with _extra("distributed", f"tape_ad.interop.dask.{name}"):
             raise ImportError(name)
 
 else:
     from tape_ad.interop.dask.steps import Distributed, value_and_grad
 
 __all__ = ["Distributed", "value_and_grad"]
-__dir__ = listed(__all__)
+__dir__ = _listed(__all__)

@@ -8,7 +8,7 @@ from typing import Any
 from attrs import define, field
 from distributed import Client, LocalCluster
 
-from tape_ad.base.errors import ClusterError
+from tape_ad.errors import ClusterError
 
 __all__ = ["AGAIN", "Workers", "dashboard_of"]
 

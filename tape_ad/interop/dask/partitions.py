@@ -14,7 +14,7 @@ from dask.core import get_dependencies, istask
 from dask.delayed import Delayed
 from distributed import Client, Future
 
-from tape_ad.base.errors import PartitionError
+from tape_ad.errors import PartitionError
 from tape_ad.extend.packages import extra
 from tape_ad.interop.dask.working import Partition
 

@@ -13,7 +13,7 @@ from attrs import define, field
 from distributed import Client, KilledWorker
 from distributed import TimeoutError as TakesLong
 
-from tape_ad.base.errors import ClusterError, PartitionError
+from tape_ad.errors import ClusterError, PartitionError
 from tape_ad.extend.solvers import check_callable
 from tape_ad.extend.trees import flatten, unflatten
 from tape_ad.interop.dask.adding import Failure, Sum

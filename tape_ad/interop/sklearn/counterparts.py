@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, foreign, primal
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import Array, foreign, holds, joined, primal
 from tape_ad.extend.packages import called, extra
 from tape_ad.extend.rules import takes_over
 from tape_ad.record.constants import ConstantTensor
-from tape_ad.scipy.counterparts import holds, joined
 
 __all__ = ["Formula", "constant", "counterpart", "numbers", "of_values", "published"]
 

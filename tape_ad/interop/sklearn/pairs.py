@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad import scipy as ours
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array
 from tape_ad.interop.sklearn.counterparts import Formula, numbers, published
 

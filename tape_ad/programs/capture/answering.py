@@ -17,7 +17,7 @@ from tape_ad.programs.capture.tracers import (
     is_python,
     is_tracer,
 )
-from tape_ad.programs.program.program import Call, Value
+from tape_ad.programs.program import Call, Value
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.mutation import Memory, assign_outputs, check_fit
 from tape_ad.rules.maps import clone
@@ -125,8 +125,13 @@ def assign(x: TracedArray, key: Any, value: Any) -> None:
     capture, memory = x.capture, Memory.shared_by(x, x.value)
     before, boxes = memory.place, memory.alive()
     check_writeable(capture, before, x)
+    if 0 in memory.data.strides and memory.data.size > 1:
+        raise capture.refusal(
+            f"it writes to an array that shows elements several times ({caller()}), of which a "
+            "replay would change one; copy it first"
+        )
     for each in boxes:
-        each.guard_window()
+        each._guard_window()
     (concrete_key, concrete_value), (noted_key, noted_value) = capture.unwrap((key, value))
     kwargs = {} if x.value is before else {"window": Window.of(memory.data, x.data)}
     x.data[concrete_key] = concrete_value
@@ -172,7 +177,7 @@ SEQUENCES = frozenset({list, tuple, str, bytes, bytearray})
 def call(function: Function, args: tuple[Any, ...], kwargs: Any = None) -> Any:
     """Note a NumPy function with a captured array among its arguments."""
     if not all(map(defers, args)):
-        return function(*args, **(kwargs or {}))  # a handle's turn
+        return function(*args, **(kwargs or {}))  # which a handle answers
     return first_of(args).capture.call(function, args, kwargs or {})
 
 
@@ -198,7 +203,7 @@ def two(function: Function, x: Any, y: Any) -> Any:
             return NotImplemented  # a key that somebody has remembered is unlike all others now
     tracer, other = (x, y) if is_tracer(x) else (y, x)
     if other.__class__ in SEQUENCES and leaves_sequences(function, tracer):
-        return NotImplemented  # the sequence's turn: a list times a number is a longer list
+        return NotImplemented  # which the sequence answers: a list times a number is a longer list
     return tracer.capture.call(function, (x, y), {})
 
 

@@ -1,16 +1,17 @@
 """Running a function once, while every call on its arguments is noted."""
 
+import contextlib
 import operator
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from threading import get_ident
 from typing import Any
 
 import numpy as np
 from attrs import define, evolve, field
 
-from tape_ad.base.arrays.active import ACTIVE
 from tape_ad.base.arrays.interpreter import enter, is_box, plain
+from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import CaptureError
 from tape_ad.base.memory import pause_collection, resume_collection
 from tape_ad.base.naming import called
@@ -45,9 +46,10 @@ from tape_ad.programs.capture.tracers import (
     is_tracer,
     tracers_in,
 )
-from tape_ad.programs.program.program import Call, Guard, Program, Step, Value
+from tape_ad.programs.program import Call, Guard, Program, Step, Value
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.mutation import Memory
+from tape_ad.record.ties import Tied, flags_of
 
 __all__ = ["Capture"]
 
@@ -246,6 +248,17 @@ class Capture:
             return NotImplemented
         return self.call(function, args, kwargs)
 
+    @contextlib.contextmanager
+    def aside(self) -> Iterator[None]:
+        """Let things be computed that are no part of the program."""
+        kept = self.steps, self.comparison, self.constants, self._answers
+        self.steps, self.comparison, self._answers = [], Comparison([]), {}
+        self.constants = Constants(self.name, [])
+        try:
+            yield
+        finally:
+            self.steps, self.comparison, self.constants, self._answers = kept
+
     def note(self, step: Step) -> None:
         """Append a step, if an earlier capture has the same in its place."""
         self.steps.append(step)
@@ -281,8 +294,11 @@ class Capture:
         kind = type(out)
         if kind in NUMBERS:
             return TracedScalar(out, Value(kind), self)
+        flags = flags_of(out)[()] if kind is Tied else out
+        if kind is Tied and any(is_of_memory(flags, x.data) for x in tracers_in((args, kwargs))):
+            out, kind = flags, np.ndarray
         if kind is not np.ndarray:
-            return TracedArray(out, Value.like(out), self)
+            return TracedArray(out, Value.like(flags), self)
         if out.base is None and concrete and not any(out is each for each in concrete):
             return TracedArray(out, Value.like(out), self)
         operands, leaves = tracers_in((args, kwargs)), flatten((args, kwargs))

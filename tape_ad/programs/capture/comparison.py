@@ -10,7 +10,7 @@ from tape_ad.base.naming import called
 from tape_ad.base.trees import structure_of
 from tape_ad.programs.capture.constants import same_memory
 from tape_ad.programs.capture.tracers import exact_question
-from tape_ad.programs.program.program import Call, Constant, Guard, Program, Step, Value
+from tape_ad.programs.program import Call, Constant, Guard, Program, Step, Value
 from tape_ad.record.messages.callers import caller
 
 __all__ = ["Comparison"]
@@ -65,7 +65,7 @@ class Comparison:
             pass
 
     def go_over(self, capture: Any) -> bool:
-        """Go over to another program, if there is one, and compare what has been noted."""
+        """Compare what has been noted with another earlier program, if there is one."""
         self.earlier = None
         answers = tuple([step.answer for step in capture.steps if type(step) is Guard])
         while self.candidates:

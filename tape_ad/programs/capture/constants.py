@@ -9,8 +9,8 @@ from attrs import define, field
 
 from tape_ad.base.errors import CaptureError
 from tape_ad.base.trees import flatten, map_leaves
+from tape_ad.programs.program import Call, Constant, Program, Value
 from tape_ad.programs.program.keys import content_of
-from tape_ad.programs.program.program import Call, Constant, Program, Value
 from tape_ad.record.messages.callers import caller
 
 __all__ = [

@@ -22,7 +22,7 @@ from typing import Any, Self
 import numpy as np
 from attrs import define, field
 
-from tape_ad.base.arrays.overridable import TRACERS
+from tape_ad.base.arrays.overridable import is_traced
 from tape_ad.base.trees import flatten, structure_of
 from tape_ad.programs.capture.constants import contents, has_derived
 from tape_ad.programs.capture.variables import (
@@ -43,8 +43,8 @@ from tape_ad.programs.capture.variables import (
     names_used,
     quick_test,
 )
+from tape_ad.programs.program import Program
 from tape_ad.programs.program.keys import varies
-from tape_ad.programs.program.program import Program
 from tape_ad.record.messages.callers import is_library_module, is_library_name
 
 __all__ = ["FreeVariables", "objects_in"]
@@ -175,7 +175,7 @@ class FreeVariables:
 
     def bound_to_tracer(self) -> str:
         """Name a variable that is bound to what is captured, and put back all those that are."""
-        found = [each for each in self.variables if type(each.now()) in TRACERS]
+        found = [each for each in self.variables if is_traced(each.now())]
         for each in found:
             each.restore()
         return found[0].title if found else ""

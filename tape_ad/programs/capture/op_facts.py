@@ -20,7 +20,7 @@ from tape_ad.programs.capture.tracers import (
     is_tracer,
     item_of,
 )
-from tape_ad.programs.program.program import Call
+from tape_ad.programs.program import Call
 from tape_ad.record.messages.callers import caller
 from tape_ad.rules import known_facts
 from tape_ad.rules.facts import SHAPED_BY_VALUES, Facts
@@ -70,6 +70,8 @@ OVERWRITE = "overwrite_"
 
 def facts_in_capture(function: Function) -> Facts:
     """Look up what is known of a function that is captured, which need not have a rule."""
+    if getattr(function, "shape_by_values", False):
+        return SHAPED_BY_VALUES
     return WITHOUT_RULE.get(function) or known_facts(function)
 
 
@@ -124,7 +126,7 @@ def may_fail(call: Call) -> bool:
 
     Examples
     --------
-    >>> from tape_ad.programs.program.program import Value
+    >>> from tape_ad.programs.program import Value
     >>> x, y = Value(np.ndarray), Value(np.ndarray)
     >>> may_fail(Call(np.linalg.cholesky, (x,), {}, (y,))), may_fail(Call(np.exp, (x,), {}, (y,)))
     (True, False)

@@ -13,7 +13,7 @@ from tape_ad.base.trees import flatten, map_leaves, unflatten
 from tape_ad.programs.capture.comparison import Comparison
 from tape_ad.programs.capture.constants import Constants
 from tape_ad.programs.capture.tracers import NUMBERS, is_tracer, plain
-from tape_ad.programs.program.program import Guard
+from tape_ad.programs.program import Guard
 from tape_ad.record.primals import read_only
 
 __all__ = ["OpaqueFunction", "call_opaque"]
@@ -58,7 +58,7 @@ class OpaqueFunction:
         return tuple(filter(varies, leaves))
 
     def output(self, args: Any, kwargs: Any) -> Any:
-        """Call the function."""
+        """Call the user's function on plain arrays."""
         first = map_leaves(as_shielded, args[: self.shielded])
         return self.function(*first, *args[self.shielded :], **kwargs)
 

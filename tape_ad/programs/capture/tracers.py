@@ -15,10 +15,11 @@ from tape_ad.base.arrays.overridable import TRACERS
 from tape_ad.base.errors import CaptureError
 from tape_ad.base.naming import OPERATORS
 from tape_ad.base.trees import flatten, map_leaves, structure_of
-from tape_ad.programs.program.program import Value
+from tape_ad.programs.program import Value
 from tape_ad.record.array_interface import IN_COPIES, Absent, ArrayInterface
 from tape_ad.record.array_operators import ArrayOperators, BitsInPlace, Shifts
 from tape_ad.record.messages.callers import OPERATOR_LINES, caller, is_at, is_copied
+from tape_ad.record.ties import flags_of
 
 __all__ = [
     "NUMBERS",
@@ -196,13 +197,13 @@ class Tracer:
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if not all(issubclass(kind, Tracer) or is_plain(kind) for kind in types):
-            return NotImplemented  # a handle's turn
+            return NotImplemented  # which a handle answers
         return self.capture.call(function, args, kwargs)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         for x in (*inputs, *kwargs["out"]) if kwargs.get("out") else inputs:
             if not isinstance(x, Tracer) and not defers_ufuncs(x.__class__):
-                return NotImplemented  # a handle's turn
+                return NotImplemented  # which a handle answers
         if method == "at":
             raise self.capture.refusal(
                 f"np.{ufunc.__name__}.at ({caller()}) writes to its first argument, which a "
@@ -397,7 +398,7 @@ class TracedArray(Tracer, ArrayInterface, BitsInPlace):
     def __class__(self) -> type:
         """The type of the array, for users' ``isinstance``; this library tells the two apart."""
         ours = str(sys._getframe(1).f_globals.get("__name__")).startswith("tape_ad.")
-        return type(self) if ours else type(self.data)
+        return type(self) if ours else self.data.__class__
 
     @property
     def index(self) -> int:  # type: ignore[override]  # which is worked out where it is asked for
@@ -420,7 +421,7 @@ class TracedArray(Tracer, ArrayInterface, BitsInPlace):
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
         return self.data.__array_namespace__(api_version=api_version)
 
-    def guard_window(self) -> None:
+    def _guard_window(self) -> None:
         """Rely on which part of the memory a view shows, as a window does that is noted."""
         for number in self.chosen_by:
             self.capture.ask(exact_question(number.data), number)
@@ -633,6 +634,7 @@ def is_of_memory(out: Any, operand: Any) -> bool:
     """Tell whether a result shows the memory of an operand."""
     if out is operand:
         return True
+    operand = flags_of(operand)
     if type(operand) is not np.ndarray:
         return False
     base = out.base

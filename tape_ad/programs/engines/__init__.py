@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from tape_ad.base.extras import extra
+from tape_ad.base.errors import extra
 from tape_ad.base.naming import called
 from tape_ad.programs.engines.numpy import replay_of as replay_of_plan
 from tape_ad.programs.engines.plans import Plan, Report, reporting
-from tape_ad.programs.program.program import Program
+from tape_ad.programs.program import Program
 
 __all__ = ["ENGINES", "Report", "compiler_passes", "engine_named"]
 
@@ -24,7 +24,7 @@ Replay = Any
 Engine = Callable[..., Replay]
 
 
-def numpy() -> Engine:
+def by_numpy() -> Engine:
     """Give the engine that needs nothing."""
 
     def replay_of(program: Program, threads: int = 1) -> Replay:
@@ -33,7 +33,7 @@ def numpy() -> Engine:
     return replay_of
 
 
-def native() -> Engine:
+def by_compiling() -> Engine:
     """Give the engine that compiles.
 
     Raises
@@ -59,19 +59,19 @@ def quickest() -> Engine:
 
     def replay_of(program: Program, threads: int = 1) -> Replay:
         if not has_llvm():
-            return numpy()(program)
+            return by_numpy()(program)
         try:
-            return native()(program, threads)
+            return by_compiling()(program, threads)
         except Exception as error:  # of a processor, say, for which nobody has tried it
-            return reporting(numpy()(program), failed(program, error))
+            return reporting(by_numpy()(program), failed(program, error))
 
     return replay_of
 
 
 ENGINES: Mapping[str, Callable[[], Engine]] = {
     "auto": quickest,
-    "numpy": numpy,
-    "native": native,
+    "numpy": by_numpy,
+    "native": by_compiling,
 }
 """What gives each engine, by the names that users know them by."""
 
@@ -112,7 +112,7 @@ def has_llvm() -> bool:
 
 
 def engine_named(name: str) -> Engine:
-    """Find an engine.
+    """Find the engine of a name, which turns programs into callables.
 
     Parameters
     ----------

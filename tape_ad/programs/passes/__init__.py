@@ -20,7 +20,7 @@ from tape_ad.programs.passes.simplifications import (
     fold_constants,
     literals_of,
 )
-from tape_ad.programs.program.program import Program
+from tape_ad.programs.program import Program
 
 __all__ = ["PASSES", "simplified"]
 
@@ -31,7 +31,7 @@ RULES: dict[Any, Rule] = {**IDENTITIES, **NEUTRAL_OPERANDS, **SQUARES, **UNIT_RO
 
 
 def apply_rules(program: Program) -> Program:
-    """Apply all rules."""
+    """Apply all rules of simplification to the calls of a program, once."""
     return rewritten(program, RULES, literals_of(program))
 
 
@@ -46,7 +46,7 @@ PASSES: dict[str, Pass] = {
 
 
 def simplified(program: Program) -> Program:
-    """Simplify a program.
+    """Put a program through each of the passes once.
 
     Returns
     -------

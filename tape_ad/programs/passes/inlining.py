@@ -19,7 +19,7 @@ from tape_ad.base.arrays.overridable import SYMBOLS
 from tape_ad.base.naming import function_name
 from tape_ad.programs.capture.tracers import cast
 from tape_ad.programs.passes.rewriting import alike
-from tape_ad.programs.program.program import Call, Program, Step, Value
+from tape_ad.programs.program import Call, Program, Step, Value
 from tape_ad.rules import RULES, facts_of, known_facts, load_lazy_tables
 from tape_ad.rules.base import Rule
 from tape_ad.rules.facts import UNKNOWN
@@ -171,6 +171,8 @@ class Symbol(NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
         if method == "__call__" and not kwargs:
             return self.trace.elementwise(ufunc, args)
+        if method == "__call__" and kwargs.keys() == {"out"}:
+            return self.trace.changed(kwargs["out"][0], ufunc, args)
         if method != "reduce":
             raise NotInlined(f"{ufunc.__name__} with options")
         return self.trace.reduction(ufunc.reduce, 0, *args, **kwargs)
@@ -238,6 +240,18 @@ class Trace:
                 raise NotInlined(f"{arg} beside {dtype}")
         return self.note(ufunc, args, {}, shape_of(*args), dtypes[-1])
 
+    def changed(self, target: Symbol, ufunc: Any, args: tuple[Any, ...]) -> Symbol:
+        """Note ``x -= y`` of what the body has made itself: all its names are of the new array."""
+        made = [out for call in self.calls for out in call.outputs]
+        seen = any(out.owner is target.value for out in made)
+        found = self.elementwise(ufunc, args)
+        if target.value.kind is not np.ndarray:  # a number, which others have as it is
+            return found
+        if seen or target.value not in made or not alike(found.value, target.value):
+            raise NotInlined("an array that is changed")
+        target.value = found.value
+        return target
+
     def product(self, x: Any, y: Any) -> Symbol:
         """Note a product of matrices."""
         if min(x.ndim, y.ndim) < 2:
@@ -292,10 +306,12 @@ class Trace:
             return self.reduction(function, None, *args, **kwargs)
         if function in ABOUT_SHAPES and len(args) == 1:
             return getattr(args[0], ABOUT_SHAPES[function])
-        if function is np.where and len(args) == 3 and not kwargs:
-            return self.note(function, args, {}, shape_of(*args), common_dtype(*args[1:]))
-        if function is np.clip and len(args) == 3 and not kwargs:
-            return self.note(function, args, {}, shape_of(*args), common_dtype(*args))
+        if function is np.broadcast_arrays and not kwargs:
+            shape = shape_of(*args)
+            return tuple([x if np.shape(x) == shape else np.broadcast_to(x, shape) for x in args])
+        if function in (np.where, np.clip) and len(args) == 3 and not kwargs:
+            dtype = common_dtype(*args[function is np.where :])
+            return self.note(function, args, {}, shape_of(*args), dtype)
         body = body_of(function)
         if body is None:
             raise NotInlined(f"{function_name(function)} in a body")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field
 
-from tape_ad.programs.program.program import Call, Constant, Program, Step, Value, replaced
+from tape_ad.programs.program import Call, Constant, Program, Step, Value, replaced
 
 __all__ = ["Rewriting", "Rule", "alike", "rewritten"]
 

@@ -15,7 +15,7 @@ from attrs import evolve
 from tape_ad.base.trees import structure_of
 from tape_ad.programs.capture.op_facts import may_fail
 from tape_ad.programs.passes.rewriting import Rewriting, Rule, alike
-from tape_ad.programs.program.program import (
+from tape_ad.programs.program import (
     COMPUTED,
     Call,
     Constant,

@@ -1,1 +1,474 @@
 """The program: calls in single static assignment, and the plainest way to run one."""
+
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import numpy as np
+from attrs import define, field, frozen
+
+from tape_ad.base.naming import called
+from tape_ad.base.trees import map_leaves, structure_of
+
+__all__ = [
+    "COMPUTED",
+    "Call",
+    "Constant",
+    "Diverged",
+    "Guard",
+    "Program",
+    "Segment",
+    "Step",
+    "Value",
+    "element",
+    "interpret",
+    "interpreted",
+    "listed",
+    "placed_number",
+    "python_number",
+    "replaced",
+    "root_of",
+    "values_in",
+]
+
+
+Function = Callable[..., Any]
+HOLDING_NONE = frozenset({int, float, bool, type(None), type(Ellipsis), str, np.float64, type})
+"""The types of most arguments that are no values, known without a look."""
+COMPUTED = "the program"
+"""Where a constant is from that has been computed of others before any replay."""
+NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
+
+
+@define(eq=False, repr=False)
+class Value:
+    """What one call gives, or what a program starts from.
+
+    Attributes
+    ----------
+    kind : type
+        `numpy.ndarray`, a scalar type of NumPy's, or a Python number's type: those are weak, and
+        take the dtype of what they are computed with.
+    shape, dtype, strides
+        As the array had them when it was captured; of Python numbers (), None and ().
+    owner : Value or None
+        For a view, the value that owns the memory; None for a value with memory of its own.
+    name : str
+        What the user calls it, for an input; else nothing.
+    """
+
+    __array_function__: ClassVar[None] = None
+    """So that it is a leaf of a tree, as the array is that it stands for."""
+    kind: type
+    shape: tuple[int, ...] = ()
+    dtype: np.dtype[Any] | None = None
+    strides: tuple[int, ...] = ()
+    owner: "Value | None" = None
+    name: str = ""
+
+    @classmethod
+    def like(cls, concrete: Any, owner: "Value | None" = None, name: str = "") -> "Value":
+        """Describe an array or a number."""
+        kind = type(concrete)
+        if kind is np.ndarray:
+            return cls(kind, concrete.shape, concrete.dtype, concrete.strides, owner, name)
+        if isinstance(concrete, np.generic):
+            return cls(kind, (), concrete.dtype, (), owner, name)
+        return cls(kind, name=name)
+
+    def __str__(self) -> str:
+        """Write the type: ``float64[64,10]``; a Python number's as Python does."""
+        if self.dtype is None:
+            return self.kind.__name__
+        brackets = f"[{','.join(map(str, self.shape))}]" if self.kind is np.ndarray else ""
+        return f"{self.dtype}{brackets}"
+
+    def __repr__(self) -> str:
+        return f"<Value {self}>"
+
+
+BARE = HOLDING_NONE | {Value}
+
+
+@define(eq=False, repr=False)
+class Call:
+    """One call of a function.
+
+    Attributes
+    ----------
+    function : callable
+        A NumPy function, a ufunc or one of its methods, one of ours, or one of `operator`.
+    args, kwargs
+        What it is called with: trees in which values stand for arrays and captured numbers; all
+        else is as it was.
+    outputs : tuple of Value
+    several : bool
+        Whether the function returns a sequence, which the outputs are the items of.
+    errors : mapping or None
+        The `numpy.errstate` that it ran in, where that is not the caller's own.
+    """
+
+    function: Function
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    outputs: tuple[Value, ...]
+    several: bool = False
+    errors: Mapping[str, Any] | None = None
+
+    _operands: list[Value] | None = field(default=None, init=False)
+
+    @property
+    def operands(self) -> list[Value]:
+        """The values among the arguments, in order, each as often as it stands there."""
+        found = self._operands
+        if found is None:
+            if not self.kwargs and BARE.issuperset(map(type, self.args)):  # as most are
+                found = [arg for arg in self.args if type(arg) is Value]
+            else:
+                found = values_in((self.args, self.kwargs) if self.kwargs else self.args)
+            self._operands = found
+        return found
+
+    def replaced(self, by: Mapping[Value, Value]) -> "Call":
+        """Give the call with other values for some of its operands."""
+        args, kwargs = replaced(self.args, by), self.kwargs and replaced(self.kwargs, by)
+        if args is self.args and kwargs is self.kwargs:
+            return self
+        return Call(self.function, args, kwargs, self.outputs, self.several, self.errors)
+
+
+@define(eq=False, repr=False)
+class Guard:
+    """A fact about a value that what follows relies on.
+
+    Attributes
+    ----------
+    question : callable
+        What Python asked: ``bool``, ``int``, ``operator.index`` ...
+    value : Value
+        Whom.
+    answer : any
+        What it was told, which is compared by ``==``.
+    line : str
+        Where, as ``line 3 of model.py``.
+    """
+
+    question: Function
+    value: Value
+    answer: Any
+    line: str
+
+    @property
+    def operands(self) -> list[Value]:
+        """The value that is asked."""
+        return [self.value]
+
+    def replaced(self, by: Mapping[Value, Value]) -> "Guard":
+        """Give the guard for another value."""
+        value = by.get(self.value)
+        return self if value is None else Guard(self.question, value, self.answer, self.line)
+
+
+Step = Call | Guard
+
+
+@frozen(eq=False, repr=False)
+class Constant:
+    """An array that a function finds elsewhere, or makes anew each time with the same numbers.
+
+    Attributes
+    ----------
+    value : Value
+    data : array
+        The very array, which is read at each replay.
+    line : str
+        Where it was first used.
+    mark : bytes
+        What sums up its contents then: the caller may have got the array, and written to it since.
+    own : bool
+        Whether the function makes it anew at each call.
+    """
+
+    value: Value
+    data: Any
+    line: str
+    mark: bytes = b""
+    own: bool = False
+
+
+@frozen(eq=False, repr=False)
+class Program:
+    """A function's calls for arguments of certain shapes and dtypes, on one of its paths.
+
+    It is never changed: a pass of `programs.passes` gives another one.
+
+    Attributes
+    ----------
+    name : str
+        The function's.
+    inputs : tuple of Value
+        One for each array and Python number among the arguments.
+    constants : tuple of Constant
+    steps : tuple of Call and Guard
+        In the order in which they were made.
+    output : tree
+        What the function returned, with values in place of arrays and captured numbers.
+    history : tuple of (str, Program)
+        What it was made from: the name of each pass, and the program before it.
+    nbytes : int or None
+        The most bytes that a replay needs beside its arguments and constants, with what it
+        returns; None where it is not replayed yet.
+    """
+
+    name: str
+    inputs: tuple[Value, ...]
+    constants: tuple[Constant, ...]
+    steps: tuple[Step, ...]
+    output: Any
+    history: tuple[tuple[str, "Program"], ...] = field(default=(), kw_only=True)
+    nbytes: int | None = field(default=None, kw_only=True)
+
+    @property
+    def outputs(self) -> list[Value]:
+        """The values that are returned, in the order of the output's leaves."""
+        return values_in(self.output)
+
+    @property
+    def calls(self) -> list[Call]:
+        """The steps that compute."""
+        return [step for step in self.steps if isinstance(step, Call)]
+
+    @property
+    def guards(self) -> list[Guard]:
+        """The steps that compare."""
+        return [step for step in self.steps if isinstance(step, Guard)]
+
+    def numbers(self) -> dict[Value, int]:
+        """Number all values, in the order in which they come to be."""
+        values = [*self.inputs, *(constant.value for constant in self.constants)]
+        for call in self.calls:
+            values += call.outputs
+        return {value: number for number, value in enumerate(values)}
+
+    def __len__(self) -> int:
+        """Count the calls."""
+        return len(self.calls)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Program of {self.name}: {len(self.calls)} calls, {len(self.guards)} guards, "
+            f"{len(self.inputs)} inputs, {len(self.constants)} constants>"
+        )
+
+    def __str__(self) -> str:
+        """List the program, one call to a line."""
+        numbers = self.numbers()
+        lines = [f"%{numbers[v]}: {v} = input {v.name}" for v in self.inputs]
+        lines += [f"%{numbers[c.value]}: {c.value} = constant of {c.line}" for c in self.constants]
+        lines += [listed(step, numbers) for step in self.steps]
+        lines.append(f"return {shown(self.output, numbers)}")
+        return "\n".join(lines)
+
+
+def root_of(value: Value) -> Value:
+    """Find what owns the memory of a value."""
+    while value.owner is not None:
+        value = value.owner
+    return value
+
+
+def values_in(tree: Any) -> list[Value]:
+    """List the values in a tree, in order, each as often as it stands there."""
+    values: list[Value] = []
+    collect(tree if type(tree) is tuple else (tree,), values)
+    return values
+
+
+def collect(trees: Iterable[Any], values: list[Value]) -> None:
+    """Append the values in some trees."""
+    for tree in trees:
+        kind: Any = type(tree)
+        if kind is Value:
+            values.append(tree)
+        elif kind in HOLDING_NONE:
+            continue
+        elif kind is tuple or kind is list:
+            collect(tree, values)
+        elif kind is slice:
+            collect((tree.start, tree.stop, tree.step), values)
+        elif (structure := structure_of(kind)) is not None:
+            collect(structure.values(tree), values)
+
+
+def replaced(tree: Any, by: Mapping[Value, Any]) -> Any:
+    """Put others in place of values in a tree; the very tree, where none of them is in it."""
+    kind: Any = type(tree)
+    if kind is Value:
+        return by.get(tree, tree)
+    if kind in HOLDING_NONE:
+        return tree
+    if kind is tuple:
+        leaves = [replaced(leaf, by) for leaf in tree]
+        return tree if all(map(operator.is_, leaves, tree)) else tuple(leaves)
+    if not any(value in by for value in values_in((tree,))):
+        return tree
+    return map_leaves(lambda leaf, path: put(leaf, by), tree)
+
+
+def put(leaf: Any, by: Mapping[Value, Any]) -> Any:
+    """Give what stands in place of a leaf."""
+    if type(leaf) is slice:
+        return slice(*(put(each, by) for each in (leaf.start, leaf.stop, leaf.step)))
+    return by.get(leaf, leaf) if type(leaf) is Value else leaf
+
+
+def listed(step: Step, numbers: Mapping[Value, int]) -> str:
+    """Write a step as a line of a listing."""
+    if isinstance(step, Guard):
+        question = getattr(step.question, "__name__", str(step.question))
+        return f"guard {question} %{numbers[step.value]} is {step.answer!r}, {step.line}"
+    given = ", ".join(f"%{numbers[v]}: {v}" for v in step.outputs)
+    return f"{given} = {written(step, numbers)}"
+
+
+def written(call: Call, numbers: Mapping[Value, int]) -> str:
+    """Write a call as it stands in a listing."""
+    name = called(call.function).removeprefix("np.")
+    words = [name, *(shown(arg, numbers) for arg in call.args)]
+    words += [f"{option}={shown(arg, numbers)}" for option, arg in call.kwargs.items()]
+    return " ".join(words)
+
+
+def shown(tree: Any, numbers: Mapping[Value, int]) -> str:
+    """Write an argument of a call as a listing shows it."""
+    if type(tree) is Value:
+        return f"%{numbers[tree]}"
+    if isinstance(tree, (tuple, list)):
+        inner = ", ".join(shown(each, numbers) for each in tree)
+        return f"[{inner}]" if isinstance(tree, list) else f"({inner}{',' * (len(tree) == 1)})"
+    if isinstance(tree, dict):
+        inner = ", ".join(f"{key!r}: {shown(each, numbers)}" for key, each in tree.items())
+        return f"{{{inner}}}"
+    if type(tree) is slice:
+        parts = (tree.start, tree.stop, *(() if tree.step is None else (tree.step,)))
+        return ":".join("" if part is None else shown(part, numbers) for part in parts)
+    structure = structure_of(tree.__class__)
+    if structure is not None:
+        inner = ", ".join(shown(each, numbers) for each in structure.values(tree))
+        return f"{type(tree).__name__}({inner})"
+    return "..." if tree is Ellipsis else repr(tree)
+
+
+@frozen(eq=False)
+class Diverged:
+    """What a replay gives in place of results when a guard has got another answer.
+
+    Attributes
+    ----------
+    guard : int
+        Which one, counted from 0.
+    answer : any
+        The other answer.
+    """
+
+    guard: int
+    answer: Any
+
+
+def interpret(program: Program, inputs: Sequence[Any]) -> Any:
+    """Run a program.
+
+    Parameters
+    ----------
+    program : Program
+    inputs : sequence of array and number
+        One for each of the program's inputs.
+
+    Returns
+    -------
+    The output's tree with arrays and numbers in it, or Diverged
+    """
+    values, diverged = interpreted(program, inputs)
+    if diverged is not None:
+        return diverged
+    return map_leaves(lambda leaf, path: put(leaf, values), program.output)
+
+
+def interpreted(
+    program: Program, inputs: Sequence[Any]
+) -> tuple[dict[Value, Any], Diverged | None]:
+    """Run a program, and give all of its values; those before the guard where it has diverged."""
+    values: dict[Value, Any] = dict(zip(program.inputs, inputs, strict=True))
+    values |= {constant.value: constant.data for constant in program.constants}
+    guards = 0
+    for step in program.steps:
+        if isinstance(step, Guard):
+            answer = step.question(values[step.value])
+            if answer != step.answer:
+                return values, Diverged(guards, answer)
+            guards += 1
+            continue
+        with np.errstate(**(step.errors or {})):
+            out = step.function(*replaced(step.args, values), **replaced(step.kwargs, values))
+        outs = out if step.several else (out,)
+        values |= zip(step.outputs, outs, strict=True)
+    return values, None
+
+
+@define(eq=False)
+class Segment:
+    """All that is native in a row, as the function of one call.
+
+    Its results are arrays that it is given: the first two are memory that it needs.
+
+    Attributes
+    ----------
+    run : callable
+        ``run(table, *results, *operands) -> int``: 0, or the number of the guard that has failed,
+        from 1, or -1 where NumPy has to do all.
+    table : array of int64
+    answers : dict of int to bool
+        What each guard in it expects, by its number.
+    checks : int
+        In how many places it may end with another number than 0.
+    loops : sequence
+        What its addresses belong to: the different loops that it calls.
+    fits, layouts
+        ``fits(layouts, *foreign) -> int`` tells by 0 that operands which native code has not made
+        lie as the table was made for.
+    rows : sequence of array
+        What else its addresses belong to.
+    foreign : sequence of Value
+        Those operands.
+    """
+
+    run: Callable[..., int]
+    table: Any
+    answers: dict[int, bool]
+    checks: int
+    loops: Sequence[Any]
+    fits: Callable[..., int] | None = None
+    layouts: Any = None
+    rows: Sequence[Any] = ()
+    foreign: Sequence[Value] = ()
+    __name__: str = "native"
+
+    def __call__(self, *arrays: Any) -> int:
+        """Do it: with the results, and then the operands."""
+        return self.run(self.table, *arrays)
+
+
+def placed_number(number: Any) -> Any:
+    """Put a number where native code finds it: an array of one element."""
+    return np.array(number)
+
+
+def element(array: Any) -> Any:
+    """Take a number from where native code has put it."""
+    return array[()]
+
+
+def python_number(array: Any) -> Any:
+    """Take a Python number from where native code has put it."""
+    return array.item()

@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import define, evolve, field
 
-from tape_ad.base.arrays.active import ACTIVE
+from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import CaptureError, CompileWarning, ProgramMismatchError
 from tape_ad.base.memory import uncollected
 from tape_ad.base.naming import global_name
@@ -25,8 +25,8 @@ from tape_ad.programs.engines import engine_named
 from tape_ad.programs.engines.numpy.source import source_of
 from tape_ad.programs.passes import simplified
 from tape_ad.programs.passes.simplifications import with_returned_copied
+from tape_ad.programs.program import Program
 from tape_ad.programs.program.keys import ForeignError, key_of, rebuilder
-from tape_ad.programs.program.program import Program
 from tape_ad.programs.replay.explaining import asked, counted, explained, title
 from tape_ad.programs.replay.matching import builder, matcher
 from tape_ad.programs.replay.paths import Path, Paths, Search, replayed

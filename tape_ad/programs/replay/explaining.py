@@ -174,5 +174,5 @@ def counted(number: int, what: str) -> str:
 
 
 def times(number: int) -> str:
-    """Write how often."""
+    """Write how often something happened: "once", "3 times"."""
     return counted(number, "time")

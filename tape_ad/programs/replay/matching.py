@@ -20,8 +20,8 @@ from tape_ad.base.trees import (
     instance_dict,
     structure_of,
 )
+from tape_ad.programs.program import Value
 from tape_ad.programs.program.keys import varies
-from tape_ad.programs.program.program import Value
 
 __all__ = ["builder", "matcher"]
 

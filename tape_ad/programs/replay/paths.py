@@ -10,9 +10,8 @@ from attrs import define, field
 from tape_ad.programs.capture.constants import same_memory
 from tape_ad.programs.capture.free_variables import FreeVariables
 from tape_ad.programs.engines.plans import Report
-from tape_ad.programs.program.interpreter import Diverged
+from tape_ad.programs.program import Diverged, Guard, Program, Value
 from tape_ad.programs.program.keys import Key
-from tape_ad.programs.program.program import Guard, Program, Value
 from tape_ad.programs.replay.trust import UntestedInput
 
 __all__ = ["Path", "Paths", "Search", "replayed"]

@@ -14,7 +14,7 @@ from attrs import frozen
 
 from tape_ad.programs.capture.constants import contents, fingerprint
 from tape_ad.programs.capture.tracers import NUMBERS, complex_code, exact_question, float_code
-from tape_ad.programs.program.program import Guard, Program
+from tape_ad.programs.program import Guard, Program
 
 __all__ = ["UntestedInput", "near_by", "still_untested", "untested_inputs", "without_pinned"]
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field, frozen
 
-from tape_ad.base.arrays.active import ACTIVE
+from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import ProgramMismatchError
 from tape_ad.base.trees import paired
 from tape_ad.programs.capture.capture import Capture
@@ -19,8 +19,8 @@ from tape_ad.programs.capture.comparison import alike_functions
 from tape_ad.programs.capture.constants import Constants
 from tape_ad.programs.capture.opaque_calls import OpaqueFunction
 from tape_ad.programs.engines import engine_named
+from tape_ad.programs.program import Call, Guard, Program, Step, Value, replaced, written
 from tape_ad.programs.program.keys import rebuilder
-from tape_ad.programs.program.program import Call, Guard, Program, Step, Value, replaced, written
 from tape_ad.programs.replay.explaining import title
 from tape_ad.programs.replay.paths import Path
 from tape_ad.programs.replay.trust import UntestedInput, near_by, still_untested
@@ -117,7 +117,7 @@ class Run:
         self.numbers = program.numbers()
 
     def parted(self, step: Step, theirs: "Run", other: Step) -> str:
-        """Do a step, and the function's in its place; say in what they differ."""
+        """Run a step of the program and the same of the function; say in what they differ."""
         if isinstance(step, Guard) or isinstance(other, Guard):
             both = isinstance(step, Guard) and isinstance(other, Guard)
             return "" if both else "Python asks for a value in one of them only"
@@ -138,7 +138,7 @@ class Run:
         return f"{given} = {written(step, self.numbers)}"
 
     def done(self, step: Call) -> tuple[Any, ...]:
-        """Do a call."""
+        """Run one call of a program on the values at hand."""
         with np.errstate(**(step.errors or {})):
             args, kwargs = replaced(step.args, self.values), replaced(step.kwargs, self.values)
             out = step.function(*args, **kwargs)

@@ -8,8 +8,7 @@ from typing import Any, Self
 import numpy as np
 from attrs import define, evolve, field
 
-from tape_ad.base.arrays.active import ACTIVE
-from tape_ad.base.arrays.overridable import is_later
+from tape_ad.base.arrays.overridable import ACTIVE, is_later
 from tape_ad.base.errors import ConversionError, NonFiniteError
 from tape_ad.base.naming import function_name, line_name
 from tape_ad.base.trees import flatten, map_leaves
@@ -241,7 +240,7 @@ class Observer:
     def noted(
         self, handle: Any, function: Any, operands: tuple[Any, ...], options: Mapping[str, Any]
     ) -> None:
-        """See a node that has just been appended.
+        """Look at the value of a node that has just been appended.
 
         Raises
         ------
@@ -346,7 +345,7 @@ class Observer:
         return careful_sweep(arena, root, seed, more, chosen, look)
 
     def pushed(self, arena: Arena, node: int, t: Array) -> None:
-        """See a tangent on a forward sweep.
+        """Look at a tangent on a forward sweep.
 
         Raises
         ------

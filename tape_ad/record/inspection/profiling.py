@@ -165,7 +165,7 @@ class Spent:
 
     @property
     def seconds(self) -> float:
-        """Both times together."""
+        """The seconds of the call and of its pulls together."""
         return self.forward + self.sweep
 
 

@@ -48,7 +48,6 @@ SWEEPING = frozenset(
 DISPATCHING = (
     "tape_ad.record.",
     "tape_ad.base.arrays.interpreter",
-    "tape_ad.base.arrays.batches",
 )
 """The modules of ours that a call passes on its way from NumPy to the node that it becomes."""
 

@@ -137,7 +137,7 @@ OF_MODULES: Mapping[str, Mapping[str, str]] = {
             *("HalvingGridSearchCV", "HalvingRandomSearchCV", "learning_curve"),
             *("permutation_test_score", "validation_curve"),
         ),
-        "loop over KFold().split(x.data), fit to handles in each turn, and score by a function of "
+        "loop over KFold().split(x.data), fit to handles each time, and score by a function of "
         "tape_ad.interop.sklearn",
     ),
     "tape_ad.scipy.odr": {"ODR": "ta.scipy.optimize.curve_fit, or least_squares of both errors"},
@@ -293,6 +293,8 @@ MIGRATION_HINTS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "dim": "axis=",
             "keepdim": "keepdims=",
             "input": "the operand without a name",
+            "retain_graph": "leave it out: a record may be swept again unless release=True",
+            "create_graph": "ComputationRecord(within=outer), or ta.grad of ta.grad",
         },
     }
 )
@@ -449,7 +451,13 @@ class BoundOnly:
         self.declared, self.__self__ = declared, thing
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.declared.method(self.__self__, *args, **kwargs)
+        try:
+            return self.declared.method(self.__self__, *args, **kwargs)
+        except TypeError as error:
+            hints = [words for name in kwargs if (words := hint_for("argument", name))]
+            if not hints:
+                raise
+            raise TypeError(f"{error}{hints[0]}") from None
 
     @property
     def __signature__(self) -> inspect.Signature:

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import TRACERS
+from tape_ad.base.arrays.overridable import is_traced
 from tape_ad.base.errors import (
     DtypeError,
     InPlaceError,
@@ -130,7 +130,7 @@ def refuse_to_change(array: Any, what: str) -> None:
     CaptureError
         It says what would be changed, in which line of the user's.
     """
-    if type(array) in TRACERS:
+    if is_traced(array):
         raise array.capture.refusal(
             f"{what} would be changed in place ({caller()}), which no replay does; compile what "
             "comes before, the value and the gradients, and do that outside"

@@ -14,7 +14,7 @@ from attrs import define
 from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules import facts
-from tape_ad.rules.base import Derivation, Entry, outputs, rule, stated
+from tape_ad.rules.base import Derivation, Entry, arguments_of, outputs, rule, stated
 from tape_ad.rules.linalg.spectra import (
     HermitianEigenvectors,
     indistinct,
@@ -33,7 +33,6 @@ from tape_ad.rules.linalg.triangles import (
 from tape_ad.rules.maps import Array, Chain, Deferred, LinearMap, Scale, adjoint
 from tape_ad.rules.maps.patterns import batched
 from tape_ad.rules.numpy.elementwise import is_complex, nonzero
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = [
     "DECOMPOSITIONS",

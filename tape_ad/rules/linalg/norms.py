@@ -14,7 +14,7 @@ import numpy as np
 
 from tape_ad.base.arrays.overridable import overridable
 from tape_ad.rules import facts
-from tape_ad.rules.base import Entry, axes_of, constants, outputs, quiet, rule
+from tape_ad.rules.base import Entry, arguments_of, axes_of, constants, outputs, quiet, rule
 from tape_ad.rules.linalg.decompositions import singular_triplets, widened
 from tape_ad.rules.linalg.spectra import indistinct
 from tape_ad.rules.linalg.triangles import diagonal_of, ill_conditioned
@@ -38,7 +38,6 @@ from tape_ad.rules.numpy import bodies
 from tape_ad.rules.numpy.continued import signed_power, unit
 from tape_ad.rules.numpy.elementwise import is_complex, nonzero
 from tape_ad.rules.numpy.reductions import real_weighted_sum, without_imaginary_part
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["DETERMINANTS", "NORMS", "adjugate_by_border", "borders"]
 

@@ -29,14 +29,22 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import TRACERS, overridable
+from tape_ad.base.arrays.overridable import is_plain, overridable
 from tape_ad.rules import facts
-from tape_ad.rules.base import Derivation, Entry, add_facts, constants, outputs, rule, stated
+from tape_ad.rules.base import (
+    Derivation,
+    Entry,
+    add_facts,
+    arguments_of,
+    constants,
+    outputs,
+    rule,
+    stated,
+)
 from tape_ad.rules.linalg.triangles import HermitianFromTriangle, ill_conditioned
 from tape_ad.rules.maps import Array, Chain, Deferred, LinearMap, RealPart, adjoint
 from tape_ad.rules.maps.patterns import batched, elementwise
 from tape_ad.rules.numpy.elementwise import is_complex
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = [
     "SPECTRA",
@@ -152,8 +160,7 @@ class DiagonalBetween:
 
 def is_even(ct: Array) -> bool:
     """Tell whether all weights are the same; a program has that as a guard."""
-    known = type(ct) is np.ndarray or type(ct) in TRACERS
-    return known and bool(np.equal(ct, ct[..., :1]).all())
+    return is_plain(ct) and bool(np.equal(ct, ct[..., :1]).all())
 
 
 def real_values(left: Array, right: Array, *before: LinearMap, is_trace: bool = False) -> LinearMap:
@@ -179,7 +186,7 @@ class HermitianEigenvectors:
     ties: float
 
     def push(self, t: Array) -> Array:
-        """Turn the vectors."""
+        """Rotate the vectors among themselves."""
         v = self.v
         return v @ scaled(adjoint(v) @ t @ v, inverse_differences(self.w, self.ties))
 

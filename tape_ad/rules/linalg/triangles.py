@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import TRACERS, anywhere, as_one_call, overridable
+from tape_ad.base.arrays.overridable import anywhere, is_traced, overridable, whole
 from tape_ad.rules.maps import Array, adjoint
 from tape_ad.rules.maps.patterns import batched, permutation
 
@@ -60,7 +60,7 @@ class ConjugateTranspose:
         return adjoint(t)
 
     def pull(self, ct: Array) -> Array:
-        """Do the same, which is its own adjoint."""
+        """Transpose and conjugate, which is its own adjoint."""
         return adjoint(ct)
 
 
@@ -75,8 +75,8 @@ def half_diagonal(matrix: Array, upper: bool = False) -> np.ndarray[Any, Any]:
 def inverse_of_lower(matrix: Array) -> Array:
     """Invert lower triangular matrices by halves, most of which is products of matrices."""
     n = matrix.shape[-1]
-    if n > SMALL and type(matrix) in TRACERS:
-        return as_one_call(inverse_of_lower, matrix)
+    if n > SMALL and is_traced(matrix):
+        return inverse_of_lower_as_one(matrix)
     if n <= SMALL or type(matrix) is not np.ndarray:
         return np.linalg.inv(matrix)
     k = n // 2
@@ -86,6 +86,9 @@ def inverse_of_lower(matrix: Array) -> Array:
     inverse[..., k:, k:] = last = inverse_of_lower(lower)
     inverse[..., k:, :k] = -(last @ matrix[..., k:, :k] @ first)
     return inverse
+
+
+inverse_of_lower_as_one = whole(inverse_of_lower)
 
 
 def diagonal_of(matrix: Array) -> Array:

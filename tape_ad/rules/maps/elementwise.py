@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import TRACERS, as_one_call, certainly
+from tape_ad.base.arrays.overridable import certainly, is_traced, whole
 from tape_ad.rules.maps.base import Array, LinearMap, Partial
 from tape_ad.rules.maps.patterns import elementwise
 
@@ -241,10 +241,8 @@ def selected(array: Array, mask: Array) -> Array:
         bits = BITS.get(array.dtype.char)
         if bits is not None:
             return (array.view(bits) * mask).view(array.dtype)
-    elif type(array) in TRACERS or type(mask) in TRACERS:
-        noted = as_one_call(selected_plainly, array, mask)
-        if noted is not NotImplemented:
-            return noted
+    elif is_traced(array) or is_traced(mask):
+        return selected_plainly_as_one(array, mask)
     return np.where(mask, array, 0)
 
 
@@ -256,6 +254,9 @@ def selected_plainly(array: Array, mask: Array) -> Array:
     if mask.dtype != bool:
         return np.where(mask, array, 0)
     return (array.view(bits) * mask).view(array.dtype)
+
+
+selected_plainly_as_one = whole(selected_plainly)
 
 
 def is_truth(mask: Array) -> bool:

@@ -5,19 +5,12 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.active import ACTIVE
-from tape_ad.base.arrays.overridable import (
-    TRACERS,
-    as_in_key,
-    as_one_call,
-    batch_in,
-    overridable,
-)
+from tape_ad.base.arrays.overridable import as_in_key, batch_in, is_traced, overridable, whole
 from tape_ad.rules.maps.base import Array, Shape
 from tape_ad.rules.maps.memory import names_each_once, places, writeable_copy
 from tape_ad.rules.maps.patterns import permutation
 
-__all__ = ["FEW", "Index", "added_at", "scatter"]
+__all__ = ["FEW", "Index", "added_at", "picked_elements", "scatter"]
 
 FEW = 1000
 """How many elements are added in the plain way, for what is faster for many is not for few."""
@@ -62,28 +55,13 @@ class Index:
     def push(self, t: Array) -> Array:
         if is_below_batches(t):
             t = as_in_key(t, self.key)
-        if type(t) is np.ndarray and ACTIVE.get().capture is not None:
-            noted = as_one_call(pushed_plainly, t, self)
-            if noted is not NotImplemented:
-                return noted
-        stack = t.ndim - len(self.parent)
-        if 0 in self.node:  # np.take gives that where indexing finds nothing to pick
-            return np.zeros(t.shape[:stack] + self.node, t.dtype)
-        if stack == 0:
-            return t[self.key]
-        picked = t[(slice(None),) * stack + self.key]
-        if self.front == 0:
-            return picked
-        return np.moveaxis(picked, range(self.front), range(stack, stack + self.front))
+        pick = picked_elements_as_one if type(t) is np.ndarray else picked_elements
+        return pick(t, self)
 
     def pull(self, ct: Array) -> Array:
         if is_below_batches(ct):
             ct = as_in_key(ct, self.key)
-        if ACTIVE.get().capture is not None:
-            noted = as_one_call(scatter, ct, self)
-            if noted is not NotImplemented:
-                return noted
-        return scatter(ct, self)
+        return scatter_as_one(ct, self)
 
     def pull_into(self, ct: Array) -> Array:
         """Pull as ever: zeros elsewhere need memory of their own."""
@@ -105,12 +83,23 @@ class Index:
 
 def is_below_batches(array: Any) -> bool:
     """Tell whether an array is plain, or captured, and so is none of a batch's."""
-    return isinstance(array, (np.ndarray, np.generic)) or type(array) in TRACERS
+    return isinstance(array, (np.ndarray, np.generic)) or is_traced(array)
 
 
-def pushed_plainly(t: Array, index: Index) -> Array:
-    """Push a plain tangent by a key that arrays which note calls are in."""
-    return index.push(t)
+def picked_elements(t: Array, index: Index) -> Array:
+    """Pick the elements of an index, behind a stack."""
+    stack = t.ndim - len(index.parent)
+    if 0 in index.node:  # np.take gives that where indexing finds nothing to pick
+        return np.zeros(t.shape[:stack] + index.node, t.dtype)
+    if stack == 0:
+        return t[index.key]
+    found = t[(slice(None),) * stack + index.key]
+    if index.front == 0:
+        return found
+    return np.moveaxis(found, range(index.front), range(stack, stack + index.front))
+
+
+picked_elements_as_one = whole(picked_elements)
 
 
 @overridable
@@ -140,6 +129,9 @@ def scatter(ct: Array, index: Index) -> Array:
         return zeros
     add_repeated(zeros, key, ct, index.front > 0)
     return zeros
+
+
+scatter_as_one = whole(scatter)
 
 
 @overridable

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from attrs import define, field
 
-from tape_ad.base.arrays.overridable import TRACERS, overridable
+from tape_ad.base.arrays.overridable import is_plain, is_traced, overridable
 from tape_ad.rules.maps.base import Array, Shape
 from tape_ad.rules.maps.patterns import Pattern, by_batch, dense_blocks, reads
 
@@ -256,12 +256,6 @@ def small_and_plain(a: Array, b: Array, size: int) -> bool:
     )
 
 
-def is_plain(array: Array) -> bool:
-    """Tell whether an array is NumPy's own, or one that notes calls in the place of such a one."""
-    kind = type(array)
-    return kind is np.ndarray or kind in TRACERS
-
-
 @define(eq=False, repr=False)
 class Products:
     """A sum of products of small factors, which is worked out as few large products.
@@ -306,7 +300,7 @@ class Products:
 
 def apart(factor: Array) -> Array:
     """Copy what would keep a larger array in memory; programs see to that by themselves."""
-    if type(factor) in TRACERS:
+    if is_traced(factor):
         return factor
     base = factor.base
     if base is None or (type(base) is np.ndarray and base.size <= 2 * factor.size):

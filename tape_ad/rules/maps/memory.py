@@ -4,7 +4,7 @@ import math
 from typing import Any, Self
 
 import numpy as np
-from attrs import frozen
+from attrs import evolve, frozen
 from numpy.lib.stride_tricks import as_strided
 
 __all__ = ["Layout", "Marks", "Window", "clone", "names_each_once", "places", "writeable_copy"]
@@ -34,6 +34,14 @@ class Layout:
     def of(cls, array: Plain, offset: int = 0) -> Self:
         """Find the layout of an array."""
         return cls(array.shape, array.strides, array.dtype, offset)
+
+    def without(self, count: int) -> "Layout":
+        """Give the layout without the first axes."""
+        return Layout(self.shape[count:], self.strides[count:], self.dtype, self.offset)
+
+    def over(self, length: int, step: int) -> "Layout":
+        """Give the layout with an axis in front."""
+        return Layout((length, *self.shape), (step, *self.strides), self.dtype, self.offset)
 
     @property
     def span(self) -> tuple[int, int]:
@@ -190,6 +198,29 @@ class Window:
         """Find the window that shows a view of an array."""
         offset = address(view) - address(array) if view.size else 0
         return cls(Layout.of(array), Layout.of(view, offset), view.flags.writeable)
+
+    @classmethod
+    def of_one(cls, array: Plain, view: Plain, ndim: int) -> Self:
+        """Find the window that shows a view of an array, in one of those that the first axes count.
+
+        Parameters
+        ----------
+        array, view : array
+        ndim : int
+            The number of axes that one of the arrays has.
+        """
+        window = cls.of(array, view)
+        count = array.ndim - ndim
+        return (
+            window
+            if count <= 0
+            else evolve(window, array=window.array.without(count), view=window.view.without(count))
+        )
+
+    def over(self, length: int, step: int) -> "Window":
+        """Show in each of so many arrays, which lie so many bytes apart, what it shows in one."""
+        array, view = self.array.over(length, step), self.view.over(length, step)
+        return Window(array, view, self.writeable)
 
     @property
     def unit(self) -> int:

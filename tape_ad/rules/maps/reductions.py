@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import TRACERS, as_one_call
+from tape_ad.base.arrays.overridable import is_traced, whole
 from tape_ad.rules.maps.base import Array, Shape
 from tape_ad.rules.maps.patterns import reduced
 
@@ -98,10 +98,10 @@ def stretched(array: Array, shape: Shape) -> Array:
             view = np.ndarray(shape, array.dtype, array, 0, strides)
             view.setflags(write=False)
             return view
-    elif kind in TRACERS and math.prod(shape) <= SMALL:
+    elif is_traced(array) and math.prod(shape) <= SMALL:
         held = type(array.data)
         if held is np.ndarray or held in REAL:
-            return as_one_call(filled_with, array, shape)
+            return filled_with_as_one(array, shape)
     return np.broadcast_to(array, shape)
 
 
@@ -110,6 +110,9 @@ def filled_with(array: Array, shape: Shape) -> Array:
     filled = np.empty(shape, array.dtype)
     filled[...] = array
     return filled
+
+
+filled_with_as_one = whole(filled_with)
 
 
 @functools.lru_cache(maxsize=256)

@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import SYMBOLS, composition, overridable
+from tape_ad.base.arrays.overridable import SYMBOLS, composition, overridable, same_kind
 from tape_ad.base.errors import DtypeError
 from tape_ad.rules import facts
-from tape_ad.rules.base import Entry, as_array, axes_of, quiet, rule
+from tape_ad.rules.base import Entry, arguments_of, as_array, axes_of, quiet, rule
 from tape_ad.rules.maps import (
     Array,
     LinearMap,
@@ -26,7 +26,6 @@ from tape_ad.rules.maps import (
     unless_zero,
 )
 from tape_ad.rules.maps.patterns import along, reduced
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = [
     "ACTIVATIONS",
@@ -109,6 +108,7 @@ def logistic_slope(s: Array) -> Array:
 Axis = int | tuple[int, ...] | None
 
 
+@same_kind
 @overridable
 def relu(x: Array, /) -> Array:
     """Rectify: max(x, 0), with derivative 0 at the kink.
@@ -133,6 +133,7 @@ def relu(x: Array, /) -> Array:
     return np.maximum(x, 0)
 
 
+@same_kind
 @overridable
 def sigmoid(x: Array, /) -> Array:
     """Compute the logistic function 1 / (1 + exp(-x)) without overflow.
@@ -154,6 +155,7 @@ def sigmoid(x: Array, /) -> Array:
     return np.divide(e, 1 + e, out=spare(e))
 
 
+@same_kind
 @overridable
 def logsumexp(x: Array, /, axis: Axis = None, keepdims: bool = False) -> Array:
     """Compute log(sum(exp(x))) without overflow; -inf where all elements are.
@@ -178,6 +180,7 @@ def logsumexp(x: Array, /, axis: Axis = None, keepdims: bool = False) -> Array:
     return logsumexp_and_more(x, axis, keepdims)[0]
 
 
+@same_kind
 @overridable
 def softmax(x: Array, /, axis: Axis = -1) -> Array:
     """Compute exp(x) / sum(exp(x)) along axes without overflow.
@@ -203,6 +206,7 @@ def softmax(x: Array, /, axis: Axis = -1) -> Array:
     return np.divide(e, add_reduce(e, axis=axis, keepdims=True), out=spare(e))
 
 
+@same_kind
 @overridable
 def log_softmax(x: Array, /, axis: Axis = -1) -> Array:
     """Compute log(softmax(x)) along axes, finite also for large inputs.

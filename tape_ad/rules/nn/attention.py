@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import TRACERS, as_one_call, overridable, takes_over, whole
+from tape_ad.base.arrays.overridable import is_plain, is_traced, overridable, takes_over, whole
 from tape_ad.rules import facts
-from tape_ad.rules.base import Entry, rule
+from tape_ad.rules.base import Entry, arguments_of, rule
 from tape_ad.rules.maps import (
     Array,
     Chain,
@@ -30,7 +30,6 @@ from tape_ad.rules.maps import (
 )
 from tape_ad.rules.maps.patterns import Pattern, dense_blocks, reads
 from tape_ad.rules.nn.activations import SoftmaxMap, softmax
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["ATTENTION", "attend", "takes", "weights_of"]
 
@@ -107,18 +106,16 @@ def attend_and_more(qkv: Array, mask: Array | None, scale: float) -> tuple[Array
     saved : tuple of array
         The result, what the values are weighed with, and what that is to be divided by.
     """
-    if type(qkv) is np.ndarray:
+    if is_plain(qkv):
         found = attended(qkv, mask, scale)
         return found[0], found
-    noted = as_one_call(attended, qkv, mask, scale)
-    if noted is not NotImplemented:
-        return noted[0], noted
     query, key, value = qkv[0], qkv[1], qkv[2]
     weights = weights_of(query, key, mask, scale)
     out = weights @ value
     return out, (out, weights, None)
 
 
+@whole
 def attended(qkv: Array, mask: Array | None, scale: float) -> tuple[Array, Array, Array]:
     """Compute `attend` of a plain array, and give what `attend_and_more` saves."""
     query, key, value = qkv
@@ -186,7 +183,7 @@ def takes(shape: tuple[int, ...], dtype: np.dtype[Any], mask: Array | None) -> b
 
 def is_constant(mask: Array) -> bool:
     """Tell whether a mask is no handle."""
-    return type(mask) in TRACERS or not takes_over(type(mask))
+    return is_traced(mask) or not takes_over(type(mask))
 
 
 # Blocks
@@ -262,8 +259,7 @@ class Attention:
         return query + key + value
 
     def pull(self, ct: Array) -> Array:
-        plain = type(ct) is np.ndarray or type(ct) in TRACERS
-        same = plain and ct.shape == self.out.shape and ct.dtype == self.out.dtype
+        same = is_plain(ct) and ct.shape == self.out.shape and ct.dtype == self.out.dtype
         if same and self.totals is not None:
             pulled = pulled_in_blocks(ct, self.qkv, self.scale, self.out, self.weights, self.totals)
             if np.isfinite(pulled).all():
@@ -331,7 +327,7 @@ def pull_behind(chain: Chain, ct: Array) -> Array:
 
 
 def attention_partial(saved: Saved, qkv: Array, mask: Array | None, scale: float) -> LinearMap:
-    """See `Attention`."""
+    """Make the partial of `attend`, an `Attention`."""
     kept = mask if mask is None else mask.copy()  # whose array may be filled for another call
     return Attention(qkv, kept, scale, *saved)
 

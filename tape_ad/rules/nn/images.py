@@ -523,17 +523,17 @@ def convolved(x: Array, w: Array, bias: Array, windows: Windows) -> Array:
 
 
 def by_image(out: Array, x: Array, w: Array, bias: Array, windows: Windows) -> LinearMap:
-    """See `correlate_images`."""
+    """Make a partial of `correlate_images`."""
     return Half(w, windows, correlate_images, image_adjoint)
 
 
 def by_kernel(out: Array, x: Array, w: Array, bias: Array, windows: Windows) -> LinearMap:
-    """See `correlate_images`."""
+    """Make a partial of `correlate_images`."""
     return Half(x, windows, swapped(correlate_images), swapped(kernel_adjoint))
 
 
 def by_bias(out: Array, x: Array, w: Array, bias: Array, windows: Windows) -> LinearMap:
-    """See `PerChannel`."""
+    """Make the partial by the bias, a `PerChannel`."""
     rank = len(windows.size)
     return PerChannel(out.ndim - rank - 1, rank)
 

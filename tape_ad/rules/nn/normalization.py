@@ -8,12 +8,11 @@ from attrs import define
 
 from tape_ad.base.arrays.overridable import composition, overridable
 from tape_ad.rules import facts
-from tape_ad.rules.base import Entry, rule
+from tape_ad.rules.base import Entry, arguments_of, rule
 from tape_ad.rules.maps import SAME, Array, LinearMap, add_reduce, unless_all_zero, unless_zero
 from tape_ad.rules.maps.patterns import along
 from tape_ad.rules.nn.activations import inner, spare
 from tape_ad.rules.nn.affine import plus
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["NORMALIZATION", "normalize", "standardize"]
 
@@ -165,7 +164,7 @@ def standardized_change(t: Array, y: Array, divisor: Array, axes: tuple[int, ...
 def standardize_partial(
     saved: tuple[Array, Array], x: Array, axes: tuple[int, ...], eps: float
 ) -> LinearMap:
-    """See `Standardize`."""
+    """Make the partial of a normalization, a `Standardize`."""
     return Standardize(*saved, axes)
 
 
@@ -177,7 +176,7 @@ def normalize_partial(
     axes: tuple[int, ...],
     eps: float,
 ) -> LinearMap:
-    """See `Standardize`."""
+    """Make the partial of a normalization, a `Standardize`."""
     return Standardize(*saved, axes, weight)
 
 

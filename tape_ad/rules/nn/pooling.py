@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import anywhere, as_one_call, overridable
+from tape_ad.base.arrays.overridable import anywhere, is_plain, overridable, whole
 from tape_ad.rules import facts
-from tape_ad.rules.base import Entry, constants, rule
+from tape_ad.rules.base import Entry, arguments_of, constants, rule
 from tape_ad.rules.maps import Array, Chain, Index, LinearMap, Reshape, Shape
 from tape_ad.rules.maps.patterns import Pattern, reads, separable
 from tape_ad.rules.nn.images import Windows
 from tape_ad.rules.plain_maps import PlainMap
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["POOLING", "largest", "largest_places", "pick", "sum_of_windows"]
 
@@ -44,11 +43,8 @@ def largest(x: Array, /, windows: Windows) -> Array:
 
 def largest_and_places(x: Array, windows: Windows) -> tuple[Array, Array]:
     """Compute `largest`, and where that is."""
-    if type(x) is np.ndarray:
+    if is_plain(x):
         return searched(x, windows)
-    noted = as_one_call(searched, x, windows)
-    if noted is not NotImplemented:
-        return noted[0], noted[1]
     places = largest_places(x, windows=windows)
     return pick(x, places=places, repeats=windows.overlap), places
 
@@ -75,6 +71,7 @@ def largest_places(x: Array, /, windows: Windows) -> Array:
     return searched(x, windows)[1]
 
 
+@whole
 def searched(x: Array, windows: Windows) -> tuple[Array, Array]:
     """Find the largest element of each window, and where the first one is."""
     padded = windows.pad(x, -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min)
@@ -189,7 +186,7 @@ class WindowSums(PlainMap):
         return separable(parent, node, self.windows.relations())
 
     def forward(self, t: Array) -> Array:
-        """Add up."""
+        """Add up the elements of each window."""
         t = self.windows.pad(t)
         for keys in self.windows.along_axes:
             first, *others = (t[key] for key in keys)
@@ -211,7 +208,7 @@ class WindowSums(PlainMap):
 
 
 def largest_partial(places: Array, x: Array, windows: Windows) -> LinearMap:
-    """See `pick_partial`."""
+    """Make the partial of `largest`, which picks."""
     return pick_partial(places, x, places, windows.overlap)
 
 

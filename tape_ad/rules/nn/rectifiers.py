@@ -7,15 +7,15 @@ and their default values are PyTorch's, and so is the derivative at a kink: the 
 import inspect
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Concatenate, ParamSpec
 
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import overridable
-from tape_ad.base.extras import extra
+from tape_ad.base.arrays.overridable import SameKind, overridable, same_kind
+from tape_ad.base.errors import extra
 from tape_ad.rules import facts
-from tape_ad.rules.base import Entry, Maker, quiet, rule
+from tape_ad.rules.base import Entry, Maker, arguments_of, quiet, rule
 from tape_ad.rules.facts import ELEMENTWISE, Facts, along
 from tape_ad.rules.maps import Array, LinearMap, Shape, unless_zero
 from tape_ad.rules.maps.patterns import Pattern, joined, numbered, pairs, reads
@@ -30,7 +30,6 @@ from tape_ad.rules.nn.activations import (
     spare,
 )
 from tape_ad.rules.numpy.continued import bounded, logistic
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["elu", "gelu", "glu", "leaky_relu", "selu", "silu", "softplus"]
 
@@ -119,7 +118,7 @@ NORMAL: dict[Any, Entry] = {
 RECTIFIERS: dict[Any, Entry] = {}
 """The rules of the functions below, which `activation` puts here."""
 
-F = TypeVar("F", bound=Callable[..., Array])
+Options = ParamSpec("Options")
 
 SELU_ALPHA = 1.6732632423543772848170429916717
 SELU_SCALE = 1.0507009873554804934193349852946
@@ -132,14 +131,14 @@ CUBIC = 0.044715
 
 def activation(
     derivative: Maker, compute: Maker | None = None, known: Facts = ELEMENTWISE
-) -> Callable[[F], F]:
+) -> Callable[[Callable[Concatenate[Any, Options], Any]], SameKind[Options]]:
     """Let handles take a function of `x` over, whose maker of partials is `derivative`.
 
     Where `compute` is given, it gives the value and what the maker then takes in its place.
     """
 
-    def published(function: F) -> F:
-        public = overridable(function)
+    def published(function: Callable[Concatenate[Any, Options], Any]) -> SameKind[Options]:
+        public = same_kind(overridable(function))
         signature = arguments_of(public, "x") if function.__defaults__ else None
         saves = compute is not None
         RECTIFIERS[public] = rule(

@@ -234,12 +234,12 @@ def lstm_hidden_by_cell(out: Array, gates: Array, cell: Array) -> Array:
 
 
 def gru_by_inputs(out: Array, inputs: Array, recurrent: Array) -> LinearMap:
-    """See `GRUGates`."""
+    """Make a partial of the gates of a GRU."""
     return GRUGates(slopes(out, 2, 3), blocks(recurrent, 3)[2], None)
 
 
 def gru_by_recurrent(out: Array, inputs: Array, recurrent: Array) -> LinearMap:
-    """See `GRUGates`."""
+    """Make a partial of the gates of a GRU."""
     return GRUGates(slopes(out, 2, 3), blocks(recurrent, 3)[2], blocks(out, 3)[0])
 
 

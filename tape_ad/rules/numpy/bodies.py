@@ -21,6 +21,7 @@ __all__ = [
     "deviation",
     "dstack",
     "euclidean",
+    "from_roots",
     "hstack",
     "insert",
     "interpolated",
@@ -34,6 +35,7 @@ __all__ = [
     "polymul",
     "polynomial",
     "polysub",
+    "roots",
     "searched",
     "smallest",
     "vander",
@@ -240,12 +242,31 @@ def polyder(p: Array, m: int = 1) -> Array:
 def polyint(p: Array, m: int = 1, k: Any = None) -> Array:
     """Integrate a polynomial; see `numpy.polyint`."""
     k = np.zeros(m) if k is None else np.atleast_1d(k)
-    if m < 0 or np.ndim(p) != 1 or not len(p) or len(k) not in (1, m):
+    if m < 0 or np.ndim(p) != 1 or len(k) not in (1, m):
         raise NO_BODY
     for i in range(m):
         constant = k[i if len(k) == m else 0]
         p = np.concatenate((p / np.arange(len(p), 0, -1), np.reshape(constant, (1,))))
     return p
+
+
+def from_roots(seq_of_zeros: Array) -> Array:
+    """Multiply out real roots; see `numpy.poly`."""
+    if np.ndim(seq_of_zeros) != 1 or dtype_of(seq_of_zeros).kind == "c":
+        raise NO_BODY  # where the dtype is as the values are
+    p: Any = np.ones(1, np.result_type(dtype_of(seq_of_zeros), np.ones(0)))
+    for zero in seq_of_zeros:
+        p = np.convolve(p, np.stack([np.ones_like(zero), -zero]))
+    return p
+
+
+def roots(p: Array) -> Array:
+    """Find the eigenvalues of companion matrices; see `numpy.roots`."""
+    if np.ndim(p) != 1 or len(p) < 2 or anywhere(np.equal(p[0] * p[-1], 0)):
+        raise NO_BODY  # where NumPy leaves zeros out
+    first = -p[1:] / p[0]
+    below = np.eye(len(p) - 2, len(p) - 1, dtype=first.dtype)
+    return np.linalg.eigvals(np.concatenate((first[None], below)))
 
 
 def vander(x: Array, N: int | None = None, increasing: bool = False) -> Array:  # noqa: N803 - NumPy's name
@@ -352,14 +373,18 @@ def least_squares(a: Array, b: Array, rcond: float | None = None) -> tuple[Array
     if dtype_of(a) != np.result_type(dtype_of(a), dtype_of(b)):
         raise NO_BODY  # NumPy computes in the wider dtype, and gives singular values of that
     (m, n), dtype = np.shape(a), np.result_type(a, b, np.float64)
-    s = np.linalg.svd(a, compute_uv=False)
+    q, r = np.linalg.qr(a) if m >= n else (None, a)
+    s = np.linalg.svd(r, compute_uv=False)  # of a triangle, where there is one, it is quicker
     smallest = np.finfo(dtype).eps * (max(m, n) if rcond is None else 1)
     cut = smallest if rcond is None or rcond == -1 else rcond
     rank = np.sum(s > cut * s[0], axis=-1, dtype=np.intc)
     if anywhere(np.not_equal(rank, min(m, n))):
         raise NO_BODY  # of another rank, residuals have another shape
     columns = b if np.ndim(b) == 2 else b[:, None]
-    x = np.linalg.pinv(a, rcond=0.0) @ columns  # of full rank it is smooth, and U and V are not
+    if q is None:
+        x = np.linalg.pinv(a, rcond=0.0) @ columns  # of full rank it is smooth; U and V are not
+    else:
+        x = np.linalg.solve(r, np.conj(q).mT @ columns)
     rest = columns - a @ x
     residuals = np.sum(np.square(np.abs(rest)), axis=0) if m > n else s[:0]
     return x if np.ndim(b) == 2 else x[:, 0], residuals, rank, s

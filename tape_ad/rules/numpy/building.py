@@ -6,7 +6,17 @@ import numpy as np
 
 from tape_ad.base.arrays.overridable import overridable
 from tape_ad.rules import facts
-from tape_ad.rules.base import Call, Derivation, Entry, Filled, Refused, as_array, axes_of, rule
+from tape_ad.rules.base import (
+    Call,
+    Derivation,
+    Entry,
+    Filled,
+    Refused,
+    arguments_of,
+    as_array,
+    axes_of,
+    rule,
+)
 from tape_ad.rules.maps import (
     Adjoint,
     Array,
@@ -21,7 +31,6 @@ from tape_ad.rules.maps import (
     WeightedSum,
 )
 from tape_ad.rules.numpy import bodies
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["BUILDING", "filled_like", "linspace"]
 

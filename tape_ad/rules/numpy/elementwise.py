@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy._core import umath
 
-from tape_ad.base.arrays.overridable import TRACERS, as_one_call, certainly
+from tape_ad.base.arrays.overridable import certainly, is_traced, whole
 from tape_ad.rules import facts
 from tape_ad.rules.base import (
     NO_VALUE,
@@ -96,13 +96,13 @@ def sign(x: Array, /, out: None = None, *, dtype: Any = None, casting: Any = "sa
 
 def power_base(out: Array, x: Array, y: Array) -> Array:
     """y * x**(y - 1), and 0 wherever y is 0, also at x = 0."""
-    if type(y) in TRACERS and type(y.data) is int:
+    if is_traced(y) and type(y.data) is int:
         y = operator.index(y)  # a formula of its own for each, as for plain ones
     number = type(y) in (int, float)
     if number and y == 2:
         return 2 * x
-    if type(out) in TRACERS and not (number and (y in QUICK or is_number(out))):
-        return as_one_call(slope_in_base, out, x, y)
+    if is_traced(out) and not (number and (y in QUICK or is_number(out))):
+        return slope_in_base_as_one(out, x, y)
     return slope_in_base(out, x, y)
 
 
@@ -120,6 +120,9 @@ def slope_in_base(out: Array, x: Array, y: Array) -> Array:
         if number:
             return y * x ** (y - 1)
     return power_derivative(in_dtype(x, out.dtype), in_dtype(y, out.dtype), 1, 0)
+
+
+slope_in_base_as_one = whole(slope_in_base)
 
 
 QUICK = frozenset({0, 0.5, 1, 1.5, 3})
@@ -140,9 +143,7 @@ def power_by_base(out: Array, x: Array, y: Array) -> Array | None:
 
 def power_exponent(out: Array, x: Array, y: Array) -> Array:
     """x**y * log(x), and 0 at x = 0, the limit from the right for y > 0."""
-    if type(out) in TRACERS:
-        return as_one_call(slope_in_exponent, out, x, y)
-    return slope_in_exponent(out, x, y)
+    return slope_in_exponent_as_one(out, x, y)
 
 
 def slope_in_exponent(out: Array, x: Array, y: Array) -> Array:
@@ -154,6 +155,9 @@ def slope_in_exponent(out: Array, x: Array, y: Array) -> Array:
             if all_finite(plain):
                 return plain
     return power_derivative(x, y, 0, 1)
+
+
+slope_in_exponent_as_one = whole(slope_in_exponent)
 
 
 def is_number(tracer: Any) -> bool:

@@ -13,10 +13,9 @@ import numpy as np
 from attrs import define
 
 from tape_ad.rules import facts
-from tape_ad.rules.base import Entry, axes_of, rule
+from tape_ad.rules.base import Entry, arguments_of, axes_of, rule
 from tape_ad.rules.maps import SAME, Adjoint, Array, Chain, Conjugate, Index, LinearMap
 from tape_ad.rules.maps.patterns import along, permutation
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["FFT"]
 

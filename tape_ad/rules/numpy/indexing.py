@@ -5,12 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.active import ACTIVE
-from tape_ad.base.arrays.overridable import TRACERS, as_one_call
+from tape_ad.base.arrays.overridable import ACTIVE, is_traced
 from tape_ad.rules import facts
-from tape_ad.rules.base import Entry, rule
+from tape_ad.rules.base import Entry, arguments_of, rule
 from tape_ad.rules.maps import SAME, Adjoint, Array, Index, added_at, scatter
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["INDEXING", "WHOLE", "filled_key", "in_short", "index_map", "item", "plain_key"]
 
@@ -95,7 +93,7 @@ def as_entry(k: Any) -> Any:
     """Take lists to arrays, and integers and masks of every kind to one kind each."""
     if k is None or k is Ellipsis or (isinstance(k, (slice, int)) and not isinstance(k, bool)):
         return k
-    array = k if type(k) in TRACERS or hasattr(k, "batch_here") else np.asarray(k)
+    array = k if is_traced(k) or hasattr(k, "batch_here") else np.asarray(k)
     if array.ndim == 0 and array.dtype != bool:
         return operator.index(array) if isinstance(array, np.ndarray) else array
     return array.astype(np.intp) if array.size == 0 and array.dtype != bool else array
@@ -109,7 +107,7 @@ def is_mask(k: Any) -> bool:
 def is_array(k: Any) -> bool:
     """Tell whether an entry of a key is an array, plain or one that notes calls."""
     return isinstance(k, np.ndarray) or (
-        hasattr(k, "ndim") and (type(k) in TRACERS or hasattr(k, "batch_here"))
+        hasattr(k, "ndim") and (is_traced(k) or hasattr(k, "batch_here"))
     )
 
 
@@ -126,11 +124,12 @@ def front_axes(key: tuple[Any, ...], arrays: list[np.ndarray[Any, Any]]) -> int:
 
 def item(a: Array, key: Any) -> Array:
     """Give ``a[key]``; of a plain array too where an array that notes calls is in the key."""
-    if type(a) is np.ndarray and ACTIVE.get().capture is not None:
-        noted = as_one_call(operator.getitem, a, key)
+    capture = ACTIVE.get().capture
+    if capture is not None and type(a) is np.ndarray:
+        noted = capture.whole(operator.getitem, (a, key), {})
         if noted is not NotImplemented:
             return noted
-    return a[key]
+    return a[key]  # here, where what asks for ties looks
 
 
 INDEXING: dict[Any, Entry] = {

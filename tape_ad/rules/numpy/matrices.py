@@ -8,7 +8,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.rules import facts
-from tape_ad.rules.base import Call, Derivation, Entry, Maker, as_array, refuse, rule
+from tape_ad.rules.base import Call, Derivation, Entry, Maker, arguments_of, as_array, refuse, rule
 from tape_ad.rules.maps import (
     Adjoint,
     Array,
@@ -21,7 +21,6 @@ from tape_ad.rules.maps import (
     Transpose,
 )
 from tape_ad.rules.maps.patterns import rows_of
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["MATRICES"]
 

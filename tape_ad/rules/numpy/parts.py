@@ -19,6 +19,7 @@ from tape_ad.rules.base import (
     Entry,
     Refused,
     Signature,
+    arguments_of,
     as_array,
     constants,
     outputs,
@@ -39,7 +40,6 @@ from tape_ad.rules.maps import (
 )
 from tape_ad.rules.maps.patterns import elementwise
 from tape_ad.rules.numpy.elementwise import is_complex, power_base, power_exponent
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["PARTS"]
 

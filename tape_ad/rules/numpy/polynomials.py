@@ -16,7 +16,7 @@ from attrs import define
 from tape_ad.base.arrays.overridable import anywhere
 from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.rules import facts
-from tape_ad.rules.base import Call, Derivation, Entry, add_facts, as_array, rule
+from tape_ad.rules.base import Call, Derivation, Entry, add_facts, arguments_of, as_array, rule
 from tape_ad.rules.maps import (
     Adjoint,
     Array,
@@ -36,7 +36,6 @@ from tape_ad.rules.maps import (
 )
 from tape_ad.rules.maps.patterns import Pattern, banded, dense, reads, separable
 from tape_ad.rules.numpy import bodies
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["CONVOLUTION", "POLYNOMIALS", "convolved"]
 
@@ -449,10 +448,16 @@ def polyfit(
 
 POLYNOMIALS: dict[Any, Entry] = {
     np.roots: rule(
-        root_partial, signature=arguments_of(np.roots, "p", ""), facts=facts.SHAPED_BY_VALUES
+        root_partial,
+        signature=arguments_of(np.roots, "p", ""),
+        facts=facts.SHAPED_BY_VALUES,
+        body=bodies.roots,
     ),
     np.poly: rule(
-        product_partial, signature=poly_signature, facts=facts.Facts(dtype_by_values=True)
+        product_partial,
+        signature=poly_signature,
+        facts=facts.Facts(dtype_by_values=True),
+        body=bodies.from_roots,
     ),
     np.polyval: rule(
         lambda out, p, x: Values(x, p.size),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from tape_ad.rules.base import Call, Derivation, Entry, as_array, refuse, rule
+from tape_ad.rules.base import Call, Derivation, Entry, arguments_of, as_array, refuse, rule
 from tape_ad.rules.maps import (
     Array,
     Chain,
@@ -22,7 +22,6 @@ from tape_ad.rules.maps import (
 )
 from tape_ad.rules.numpy import bodies
 from tape_ad.rules.numpy.einsum import contraction
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["PRODUCTS"]
 

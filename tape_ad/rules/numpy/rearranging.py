@@ -10,10 +10,10 @@ from attrs import define
 from numpy.lib.array_utils import normalize_axis_tuple
 from numpy.lib.stride_tricks import sliding_window_view
 
-from tape_ad.base.arrays.overridable import relies_on_shape, whole
+from tape_ad.base.arrays.overridable import shaped_by_values
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules import facts
-from tape_ad.rules.base import Call, Derivation, Entry, along, as_array, axes_of, rule
+from tape_ad.rules.base import Call, Derivation, Entry, along, arguments_of, as_array, axes_of, rule
 from tape_ad.rules.maps import (
     SAME,
     Adjoint,
@@ -29,7 +29,6 @@ from tape_ad.rules.maps import (
 from tape_ad.rules.maps.patterns import permutation
 from tape_ad.rules.numpy import bodies
 from tape_ad.rules.plain_maps import Gather, PlainMap
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["FLIPPING", "REPEATING", "SPLITTING"]
 
@@ -203,7 +202,6 @@ def repeated(out: Array, a: Array, repeats: Any, axis: Any) -> LinearMap:
     along: LinearMap
     if counts.size != 1:
         index = copied(shape[number], counts)
-        relies_on_shape(index)
         along = Gather(number - len(shape), index, shape[number])
     elif number == len(shape) - 1 and counts.item():
         along = Repeat(operator.index(counts.item()))
@@ -217,7 +215,7 @@ def repeated(out: Array, a: Array, repeats: Any, axis: Any) -> LinearMap:
     return along if a.shape == shape else Chain((Reshape(a.shape, shape), along))
 
 
-@whole
+@shaped_by_values
 def copied(length: int, counts: Array) -> Array:
     """Number the elements that a repetition gives by what they are copies of."""
     return np.repeat(np.arange(length), counts)

@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.active import ACTIVE
-from tape_ad.base.arrays.overridable import as_one_call, overridable
+from tape_ad.base.arrays.overridable import overridable, whole
 from tape_ad.rules import facts
 from tape_ad.rules.base import (
     Call,
@@ -21,6 +20,7 @@ from tape_ad.rules.base import (
     Maker,
     Signature,
     along,
+    arguments_of,
     axes_of,
     refuse,
     rule,
@@ -31,7 +31,6 @@ from tape_ad.rules.maps.patterns import in_order
 from tape_ad.rules.numpy.continued import all_finite, difference, greatest, least
 from tape_ad.rules.numpy.elementwise import nonzero
 from tape_ad.rules.numpy.reductions import SMALLEST, as_cast, reaches
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["SCANS", "recurrence"]
 
@@ -101,11 +100,11 @@ class Recurrence:
     axis: int
 
     def push(self, t: Array) -> Array:
-        """Run forwards."""
+        """Run the recurrence forwards."""
         return recurrence(self.coefficients, t, self.axis)
 
     def pull(self, ct: Array) -> Array:
-        """Run backwards."""
+        """Run the recurrence backwards."""
         key = along(self.axis, BACKWARDS)
         return recurrence(self.coefficients.conjugate()[key], ct[key], self.axis)[key]
 
@@ -198,15 +197,7 @@ class RunningProduct:
 
     def pull(self, ct: Array) -> Array:
         """Divide what is summed from the back, or run the recurrence backwards."""
-        if ACTIVE.get().capture is not None:
-            noted = as_one_call(pulled_plainly, ct, self)
-            if noted is not NotImplemented:
-                return noted
-        pulled = None
-        if type(ct) is type(self.x) is np.ndarray and ct.dtype is self.x.dtype is self.y.dtype:
-            with np.errstate(all="ignore"):
-                pulled = self.divided(ct)
-        return self.recurrence().pull(ct) if pulled is None else pulled
+        return pulled_through(ct, self)
 
     def pull_chosen(self, ct: Array) -> Array:
         """Pull a cotangent whose zeros count for nothing."""
@@ -229,9 +220,14 @@ class RunningProduct:
         return pulled.astype(ct.dtype, copy=False) if all_finite(pulled) else None
 
 
-def pulled_plainly(ct: Array, linear: RunningProduct) -> Array:
-    """Pull where all that is met is plain."""
-    return linear.pull(ct)
+@whole
+def pulled_through(ct: Array, product: RunningProduct) -> Array:
+    """Pull through a running product."""
+    x, y, pulled = product.x, product.y, None
+    if type(ct) is type(x) is np.ndarray and ct.dtype is x.dtype is y.dtype:
+        with np.errstate(all="ignore"):
+            pulled = product.divided(ct)
+    return product.recurrence().pull(ct) if pulled is None else pulled
 
 
 # Coefficients

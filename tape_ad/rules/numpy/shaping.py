@@ -18,6 +18,7 @@ from tape_ad.rules.base import (
     Makers,
     Signature,
     add_facts,
+    arguments_of,
     as_array,
     axes_of,
     constants,
@@ -27,7 +28,6 @@ from tape_ad.rules.base import (
 )
 from tape_ad.rules.maps import SAME, Array, Chain, Join, LinearMap, Part, Reshape, Shape, Transpose
 from tape_ad.rules.numpy import bodies
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["JOINING", "SHAPING"]
 

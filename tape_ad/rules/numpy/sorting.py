@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import TRACERS, asarray, overridable
+from tape_ad.base.arrays.overridable import asarray, is_traced, overridable
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules import facts
 from tape_ad.rules.base import (
@@ -19,6 +19,7 @@ from tape_ad.rules.base import (
     Entry,
     Refused,
     add_facts,
+    arguments_of,
     as_array,
     axes_of,
     axis_of,
@@ -30,7 +31,6 @@ from tape_ad.rules.base import (
 from tape_ad.rules.maps import SHIELD, Array, Chain, Index, LinearMap, Mask, Reshape
 from tape_ad.rules.numpy.elementwise import is_complex
 from tape_ad.rules.numpy.indexing import index_map
-from tape_ad.rules.signatures import arguments_of
 
 __all__ = ["SELECTING", "SORTING"]
 
@@ -138,7 +138,7 @@ def piecewise(
     """Assign to a new array what each function gives for the elements of its condition."""
     x = as_array(x)
     single = np.isscalar(condlist) or (
-        not isinstance(condlist[0], (list, np.ndarray, *TRACERS)) and x.ndim != 0
+        not (isinstance(condlist[0], (list, np.ndarray)) or is_traced(condlist[0])) and x.ndim != 0
     )
     listed = [condlist] if single else condlist
     conditions = np.stack([asarray(each).astype(bool) for each in listed])
@@ -380,5 +380,5 @@ SORTING: dict[Any, Entry] = {
     # Where elements are, as plain data
     **constants(np.argsort, np.argpartition, stable_order, facts=facts.along()),
     **constants(np.lexsort, np.searchsorted),
-    **constants(np.digitize, facts=facts.Facts(may_raise=True)),
+    **constants(np.digitize, facts=facts.cores("(),(k)!->()").also(may_raise=True)),
 }

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import relies_on_shape, whole
+from tape_ad.base.arrays.overridable import shaped_by_values
 from tape_ad.rules import facts
 from tape_ad.rules.base import (
     Call,
@@ -131,6 +131,7 @@ def segments_reduced(ufunc: np.ufunc) -> Callable[..., Array]:
     return compute
 
 
+@shaped_by_values
 def segments_of(indices: Sequence[int], n: int) -> tuple[Any, Any]:
     """List the elements of all segments, and for each the segment that it is in.
 
@@ -141,14 +142,6 @@ def segments_of(indices: Sequence[int], n: int) -> tuple[Any, Any]:
     >>> segments_of([0, 2, 1], 4)
     (array([0, 1, 2, 1, 2, 3]), array([0, 0, 1, 2, 2, 2]))
     """
-    elements, labels = elements_of(indices, n)
-    relies_on_shape(labels)
-    return elements, labels
-
-
-@whole
-def elements_of(indices: Sequence[int], n: int) -> tuple[Any, Any]:
-    """Compute which elements the segments of `reduceat` read, and the segment of each."""
     starts = np.asarray(indices, np.intp)
     sizes = np.maximum(np.append(starts[1:], n) - starts, 1)
     labels = np.repeat(np.arange(starts.size), sizes)

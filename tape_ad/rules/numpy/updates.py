@@ -10,7 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import overridable, relies_on_shape, whole
+from tape_ad.base.arrays.overridable import (
+    as_in_key,
+    batch_in,
+    overridable,
+    shaped_by_values,
+    whole,
+)
 from tape_ad.rules import facts
 from tape_ad.rules.base import Call, Entry, rule
 from tape_ad.rules.maps import (
@@ -215,6 +221,10 @@ def all_but(kept: Array) -> LinearMap:
 def outside(shape: tuple[int, ...], key: Any) -> Plain:
     """Mark the elements of an array that are not at ``[key]``."""
     mask = np.ones(shape, bool)
+    entries = key if type(key) is tuple else (key,)
+    if batch_in(entries) is not None:
+        kept: Plain = updated(as_in_key(mask, entries), False, key)
+        return kept
     mask[key] = False
     return mask
 
@@ -249,12 +259,10 @@ def written(out: Array, value: Array, a: Array, key: Any, window: Window | None)
 
 def shape_at(shape: tuple[int, ...], key: Any) -> tuple[int, ...]:
     """Find the shape of ``array[key]``."""
-    at = picked(shape, key)
-    relies_on_shape(at)
-    return np.shape(at)
+    return np.shape(picked(shape, key))
 
 
-@whole
+@shaped_by_values
 def picked(shape: tuple[int, ...], key: Any) -> Plain:
     """Give an array of the shape of ``array[key]``."""
     return np.asarray(np.broadcast_to(False, shape)[key])  # which takes no memory before
@@ -264,7 +272,6 @@ def landing(window: Window, key: Any, value: tuple[int, ...]) -> tuple[LinearMap
     """Make the maps that bring a value's elements to where an assignment puts them."""
     shape, own = shape_at(window.view.shape, key), window.array.shape
     numbers, places = landed(window, key)
-    relies_on_shape(places)
     count, size, node = math.prod(shape), math.prod(own), places.shape
     return (
         Stretch(value, shape),
@@ -275,7 +282,7 @@ def landing(window: Window, key: Any, value: tuple[int, ...]) -> tuple[LinearMap
     )
 
 
-@whole
+@shaped_by_values
 def landed(window: Window, key: Any) -> tuple[Plain, Plain]:
     """Find which elements of a value are there after an assignment, and where."""
     flat = Marks.of_assignment(window, key).halves()[window.half or 0].reshape(-1)

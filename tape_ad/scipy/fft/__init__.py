@@ -31,7 +31,7 @@ with extra("scipy", "tape_ad.scipy.fft"):
     import scipy.fft  # asked for first, so that its absence has one message
 
 from tape_ad import Tensor
-from tape_ad.extend.arrays import TRACERS
+from tape_ad.extend.arrays import is_traced
 from tape_ad.extend.rules import add_rules, merged
 from tape_ad.scipy.fft.fourier import *
 from tape_ad.scipy.fft.hankel import *
@@ -52,8 +52,7 @@ class Backend:
         if len(args) == 1 and not kwargs and type(args[0]) is np.ndarray:
             return NotImplemented  # the usual call loses little time here
         for argument in (*args, *kwargs.values()):
-            kind = type(argument)
-            if kind is Tensor or kind in TRACERS:
+            if type(argument) is Tensor or is_traced(argument):
                 return globals()[method.__name__](*args, **kwargs)
         return NotImplemented
 

@@ -11,7 +11,7 @@ from tape_ad.extend.maps import Chain, Conjugate, LinearMap
 from tape_ad.extend.rules import Entry, arguments_of, rule
 from tape_ad.rules.numpy.fft import DUAL
 from tape_ad.rules.numpy.fft import FFT as OF_NUMPY
-from tape_ad.scipy.counterparts import scipy_composition, scipy_function
+from tape_ad.scipy.counterparts import counterpart, scipy_function
 from tape_ad.scipy.installed import scipy
 
 __all__ = ["FOURIER", "TRANSFORMS", "fftfreq", "of_one_operand", "rfftfreq", "transform"]
@@ -93,7 +93,7 @@ TRANSFORMS: dict[str, Any] = {
 }
 
 
-@scipy_composition(FOURIER, scipy.fft.fftfreq, "d")
+@counterpart(FOURIER, scipy.fft.fftfreq, "d")
 def fftfreq(n: int, d: Any = 1.0, *, xp: Any = None, device: Any = None) -> Array:
     """List the frequencies of `fft`, as `scipy.fft.fftfreq` does.
 
@@ -112,7 +112,7 @@ def fftfreq(n: int, d: Any = 1.0, *, xp: Any = None, device: Any = None) -> Arra
     return scipy.fft.fftfreq(n, xp=xp, device=device) / as_array(d)
 
 
-@scipy_composition(FOURIER, scipy.fft.rfftfreq, "d")
+@counterpart(FOURIER, scipy.fft.rfftfreq, "d")
 def rfftfreq(n: int, d: Any = 1.0, *, xp: Any = None, device: Any = None) -> Array:
     """List the frequencies of `rfft`, as `scipy.fft.rfftfreq` does.
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.rules import Entry
-from tape_ad.scipy.counterparts import scipy_composition
+from tape_ad.scipy.counterparts import counterpart
 from tape_ad.scipy.installed import asked, scipy
 
 __all__ = ["HANKEL", "fht", "fhtoffset", "ifht"]
@@ -23,7 +23,7 @@ ALWAYS_REAL = IMPULSE is not None and bool(abs(np.fft.rfft(IMPULSE[::-1])[-1].im
 a single one, as older ones do, and so do the values then."""
 
 
-@scipy_composition(HANKEL, scipy.fft.fht, "a dln mu offset bias")
+@counterpart(HANKEL, scipy.fft.fht, "a dln mu offset bias")
 def fht(a: Array, dln: Any, mu: Any, offset: Any = 0.0, bias: Any = 0.0) -> Array:
     """Compute the fast Hankel transform of real samples, as `scipy.fft.fht` does.
 
@@ -46,7 +46,7 @@ def fht(a: Array, dln: Any, mu: Any, offset: Any = 0.0, bias: Any = 0.0) -> Arra
     return in_precision(out * np.exp(-bias * (steps * dln + offset)), a, bias)
 
 
-@scipy_composition(HANKEL, scipy.fft.ifht, "A dln mu offset bias")
+@counterpart(HANKEL, scipy.fft.ifht, "A dln mu offset bias")
 def ifht(A: Array, dln: Any, mu: Any, offset: Any = 0.0, bias: Any = 0.0) -> Array:  # noqa: N803 - SciPy's name
     """Compute the inverse of `fht`, as `scipy.fft.ifht` does.
 
@@ -67,7 +67,7 @@ def ifht(A: Array, dln: Any, mu: Any, offset: Any = 0.0, bias: Any = 0.0) -> Arr
     return in_precision(out * np.exp(bias * steps * dln), a, bias)
 
 
-@scipy_composition(HANKEL, scipy.fft.fhtoffset, "dln mu initial bias")
+@counterpart(HANKEL, scipy.fft.fhtoffset, "dln mu initial bias")
 def fhtoffset(dln: Any, mu: Any, initial: Any = 0.0, bias: Any = 0.0) -> Any:
     """Find the offset near to a given one at which `fht` rings least, as SciPy's does.
 

@@ -8,12 +8,12 @@ import scipy.integrate
 import scipy.interpolate
 
 from tape_ad import differentiable
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import (
     Array,
     any_handle,
+    array_of,
     as_constant_handle,
-    joined,
     plain,
     refuse_handles,
 )
@@ -83,7 +83,7 @@ def solve_bvp(
     """
     refuse_handles("solve_bvp", {"S": S, **options})
     searched = [each and on_plain_arrays(each) for each in (fun, bc, fun_jac, bc_jac)]
-    mesh, starts = joined(x), (joined(y), None if p is None else joined(p))
+    mesh, starts = array_of(x), (array_of(y), None if p is None else array_of(p))
     solved = scipy.integrate.solve_bvp(
         searched[0], searched[1], plain(mesh), *plain(starts), S, *searched[2:], **options
     )
@@ -105,7 +105,7 @@ def solve_bvp(
         return unknowns[: n * m].reshape((n, m)), unknowns[n * m :]
 
     def slopes(x: Any, y: Any, p: Any) -> Any:
-        return joined(fun(x, y, p) if further.size else fun(x, y))
+        return array_of(fun(x, y, p) if further.size else fun(x, y))
 
     def residual(unknowns: Any) -> Any:
         y, p = parts(unknowns)
@@ -114,7 +114,7 @@ def solve_bvp(
         at_middle = slopes(nodes[:-1] + h / 2, middle, p)
         collocated = y[:, 1:] - y[:, :-1] - h / 6 * (f[:, :-1] + f[:, 1:] + 4 * at_middle)
         ends = (y[:, 0], y[:, -1], p) if further.size else (y[:, 0], y[:, -1])
-        return np.concatenate([collocated.reshape(-1), joined(bc(*ends)).reshape(-1)])
+        return np.concatenate([collocated.reshape(-1), array_of(bc(*ends)).reshape(-1)])
 
     unknowns = np.concatenate([solved.y.reshape(-1), further])
     found = as_constant_handle(implicit(residual, unknowns, "solve_bvp"), handles)

@@ -18,8 +18,8 @@ import scipy.integrate
 from attrs import define
 
 from tape_ad import Tensor, custom_rule, vjp
-from tape_ad.base.errors import ConvergenceError, UnsupportedArgumentError
-from tape_ad.extend.arrays import any_handle, joined, plain, primal, refuse_handles
+from tape_ad.errors import ConvergenceError, UnsupportedArgumentError
+from tape_ad.extend.arrays import any_handle, array_of, plain, primal, refuse_handles
 from tape_ad.extend.solvers import (
     handles_in,
     implicit,
@@ -84,12 +84,12 @@ class Problem:
         """Give the function of time and of one state."""
         further = () if args is None else tuple(args)
         if self.vectorized:
-            return lambda t, y: joined(self.fun(t, y[:, None], *further)).reshape(-1)
+            return lambda t, y: array_of(self.fun(t, y[:, None], *further)).reshape(-1)
         return lambda t, y: self.fun(t, y, *further)
 
     def slope(self, t: Any, y: Any, args: Any) -> Any:
         """Compute dy/dt, in the shape of `y`."""
-        value = joined(self.with_args(args)(t, y))
+        value = array_of(self.with_args(args)(t, y))
         return value if value.shape == y.shape else np.broadcast_to(value, y.shape)
 
     def backward_options(self) -> dict[str, Any]:
@@ -175,9 +175,9 @@ def differentiable(
     """
     (t0, tf), y0, t_eval, args = given
     leaves, filled = handles_in(args)
-    y0 = joined(y0)
+    y0 = array_of(y0)
     y0 = y0 if y0.dtype.kind in "fc" else y0.astype(np.float64)
-    t_eval = t_eval if t_eval is None else joined(t_eval)
+    t_eval = t_eval if t_eval is None else array_of(t_eval)
 
     def pull(ct: Any, ys: Any, t0: Any, tf: Any, y0: Any, t_eval: Any, leaves: Any) -> Any:
         own = t_eval is None
@@ -391,7 +391,7 @@ def solve_ivp(
         solved = scipy.integrate.solve_ivp(
             borrowed,
             plain(given[0]),
-            plain(joined(y0)),
+            plain(array_of(y0)),
             watched(kind),
             plain(t_eval),
             dense_output,
@@ -435,7 +435,7 @@ def by_steps(problem: Problem, given: Any, events: Any, solved: Any, ends: list[
     (t0, tf), y0, _, args = given
     fun = problem.with_args(args)
     finished = solved.status == 0
-    y0 = joined(y0)
+    y0 = array_of(y0)
     y0 = y0 if y0.dtype.kind in "fc" else y0.astype(np.float64)
     steps = steps_of(
         METHODS.get(problem.method, problem.method),
@@ -473,7 +473,7 @@ def outputs(given: Any, solved: Any, at: DenseSolution, start: Any) -> tuple[lis
     """List the times at which there is output, and the solution there."""
     (t0, _), _, t_eval, _ = given
     if t_eval is not None:
-        times = list(joined(t_eval)[: len(solved.t)])
+        times = list(array_of(t_eval)[: len(solved.t)])
         return times, [at.step_at(primal(t))(t) for t in times]
     times, states = [t0 if type(t0) is Tensor else solved.t[0]], [start]
     for t in solved.t[1:]:
@@ -592,7 +592,7 @@ def odeint(
     if not any_handle((y0, t, args)):
         y = solve(None, None, y0, t, args).T
     else:
-        t, y0 = joined(t), np.atleast_1d(joined(y0))
+        t, y0 = array_of(t), np.atleast_1d(array_of(y0))
         tolerances = {
             "rtol": TOLERANCE if rtol is None else rtol,
             "atol": TOLERANCE if atol is None else atol,

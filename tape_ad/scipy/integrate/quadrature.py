@@ -6,7 +6,7 @@ An integrand depends on handles in ways unknown.
 
 The last integral is computed by the same function and to the same tolerances as the first one. For
 records within records the rule is applied from the outside in, so that each derivative is an
-integral that has derivatives in its turn.
+integral that has derivatives as well.
 """
 
 import contextlib
@@ -20,11 +20,11 @@ import scipy.special
 from attrs import define, field
 
 from tape_ad import Tensor
-from tape_ad.base.errors import DtypeError, UnsupportedArgumentError
+from tape_ad.errors import DtypeError, UnsupportedArgumentError
 from tape_ad.extend.arrays import (
     any_handle,
+    array_of,
     as_constant_handle,
-    joined,
     plain,
     primal,
     refuse_handles,
@@ -245,7 +245,7 @@ def quad(
 
 def as_number(value: Any) -> Any:
     """Give what a function returns as an array without axes."""
-    return joined(value).reshape(())
+    return array_of(value).reshape(())
 
 
 def element(integrand: Function, i: int) -> Function:
@@ -257,7 +257,7 @@ def complex_quad(func: Any, a: Any, b: Any, args: Any, full_output: Any, options
     """Integrate the real and the imaginary part of a function, as SciPy does."""
 
     def part(name: str) -> Any:
-        of_func = lambda x, *args: getattr(joined(func(x, *args)), name)  # noqa: E731 - it is short
+        of_func = lambda x, *args: getattr(array_of(func(x, *args)), name)  # noqa: E731 - it is short
         return quad(of_func, a, b, args, full_output, **options)
 
     re, im = part("real"), part("imag")
@@ -411,7 +411,7 @@ def qmc_quad(
         del visited[: -n_estimates if n_estimates else None]
         return searched(x)
 
-    limits = joined(a), joined(b)
+    limits = array_of(a), array_of(b)
     options = {"n_estimates": n_estimates, "n_points": n_points, "qrng": qrng, "log": log}
     found = scipy.integrate.qmc_quad(watched, *plain(limits), **options)
     if not (searched.found or any_handle(limits)):
@@ -427,7 +427,7 @@ def qmc_quad(
     estimates = []
     for x in visited:
         share = (x - first) / (last - first)
-        values = joined(func(low[:, None] + (high - low)[:, None] * share))
+        values = array_of(func(low[:, None] + (high - low)[:, None] * share))
         estimates.append(np.sum(values) * volume / n_points)
     several = np.stack(estimates)
     error = np.std(several, ddof=1) / n_estimates**0.5

@@ -13,7 +13,7 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad import Tensor
-from tape_ad.extend.arrays import Array, joined, primal
+from tape_ad.extend.arrays import Array, array_of, primal
 from tape_ad.extend.maps import SAME, Partial, adjoint
 from tape_ad.extend.patterns import dense, rows_of
 from tape_ad.extend.rules import Call, Entry, jointly, overridable
@@ -246,7 +246,7 @@ def steps_of(
     """
 
     def slope(t: Any, y: Any) -> Any:
-        value = joined(fun(t, y))
+        value = array_of(fun(t, y))
         return value if value.shape == y.shape else np.broadcast_to(value, y.shape)
 
     steps: list[Step] = []
@@ -297,7 +297,7 @@ class DenseSolution:
         -------
         Tensor, shape (n,) or (n, k)
         """
-        t = joined(t)
+        t = array_of(t)
         if t.ndim == 0:
             return self.step_at(primal(t))(t)
         return np.stack([self.step_at(primal(each))(each) for each in t], axis=1)

@@ -5,13 +5,15 @@ Cox and de Boor (de Boor 2001, *A Practical Guide to Splines*, chapter X), in wh
 may be handles. On a knot the derivative is that of the piece to its right.
 """
 
+import inspect
 import operator
 from typing import Any
 
 import numpy as np
 
 from tape_ad import differentiable
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array, axis_of, in_double
 from tape_ad.extend.packages import copied_object
 from tape_ad.extend.rules import Derivation, Entry, constants, overridable
@@ -295,7 +297,8 @@ SPLINES: dict[Any, Entry] = {
     interpolating_coefficients: Derivation(interpolating),
     periodic_coefficients: Derivation(periodic),
     fitted_coefficients: Derivation(fitted),
-    **constants(spline_piece, within_knots),
+    **constants(spline_piece, facts=facts.composed(inspect.unwrap(spline_piece))),
+    **constants(within_knots, facts=facts.composed(inspect.unwrap(within_knots))),
 }
 
 

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, in_double, primal
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import Array, in_double, joined, primal
 from tape_ad.extend.packages import copied_object
 from tape_ad.extend.rules import Entry, constants, overridable
-from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.interpolate.bsplines import make_interp_spline, make_lsq_spline, spline_of
 from tape_ad.scipy.interpolate.shared import is_plain

@@ -5,12 +5,13 @@ and on the last breakpoint the one to the left. Where a point is not evaluated (
 extrapolation) they are 0.
 """
 
+import inspect
 from typing import Any
 
 import numpy as np
 
 from tape_ad import differentiable
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, in_double, primal
 from tape_ad.extend.rules import Derivation, Entry, constants, overridable
@@ -197,7 +198,8 @@ def integral_of_pieces(c: Array, x: Array, a: Array, b: Array, extrapolate: bool
 PIECES: dict[Any, Entry] = {
     piecewise_value: Derivation(piecewise_derivation),
     piecewise_integral: Derivation(integral_derivation),
-    **constants(piece_of, evaluated),
+    **constants(piece_of, facts=facts.composed(inspect.unwrap(piece_of))),
+    **constants(evaluated, facts=facts.composed(inspect.unwrap(evaluated))),
 }
 
 

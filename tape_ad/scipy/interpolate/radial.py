@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, in_double
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import Array, in_double, joined
 from tape_ad.extend.rules import Derivation, Entry, overridable
-from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.spatial.metrics import sqeuclidean_pairs
 from tape_ad.scipy.stand_ins import stands_for

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from tape_ad import differentiable
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, as_array, in_double
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import Array, as_array, in_double, joined
 from tape_ad.extend.rules import Derivation, Entry, constants, overridable
-from tape_ad.scipy.counterparts import WITH_VALUE, joined, with_value
+from tape_ad.scipy.counterparts import WITH_VALUE, with_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.interpolate.shared import is_plain, refuse_handles
 from tape_ad.scipy.stand_ins import stands_for

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from tape_ad import differentiable
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, in_double
-from tape_ad.scipy.counterparts import is_handle, joined
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import Array, in_double, is_handle, joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.interpolate.bsplines import knots_for
 from tape_ad.scipy.interpolate.grids import tensor_coefficients, tensor_value

@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.extend.arrays import Array, as_array, in_double
+from tape_ad.extend.arrays import Array, as_array, in_double, joined
 from tape_ad.extend.rules import Entry, constants, overridable
-from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.interpolate.shared import is_plain, refuse_handles
 from tape_ad.scipy.stand_ins import stands_for

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.linalg
 from attrs import define
 
-from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
+from tape_ad.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.maps import LinearMap, adjoint

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from attrs import define
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.maps import Chain, LinearMap, adjoint
 from tape_ad.extend.patterns import batched

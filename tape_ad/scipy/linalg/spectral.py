@@ -4,15 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import TRACERS, Array, as_array
+from tape_ad.extend.arrays import Array, as_array, is_plain
 from tape_ad.extend.maps import Deferred, LinearMap, adjoint
 from tape_ad.extend.patterns import batched
 from tape_ad.extend.rules import (
     Call,
     Constant,
-    Derivation,
     Entry,
     add_facts,
     outputs,
@@ -20,9 +19,9 @@ from tape_ad.extend.rules import (
 )
 from tape_ad.rules.linalg.decompositions import triplets_partial
 from tape_ad.rules.linalg.spectra import eig_partial, eigenvalues_map, hermitian_partial
-from tape_ad.scipy.counterparts import counterpart, scipy_function, with_scipy_value
+from tape_ad.scipy.counterparts import counterpart
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.linalg.basics import MODULE, as_assumed, refuse
+from tape_ad.scipy.linalg.basics import as_assumed, refuse
 
 __all__ = [
     "SPECTRAL",
@@ -38,9 +37,6 @@ __all__ = [
     "svdvals",
     "vectors",
 ]
-
-eig = scipy_function(scipy.linalg.eig, MODULE, "a b")
-eigvals = scipy_function(scipy.linalg.eigvals, MODULE, "a b")
 
 
 @overridable
@@ -172,17 +168,6 @@ def general_values(a: Array, b: Any, *options: bool) -> Array:
     return general_spectrum(a, b, right=False, homogeneous_eigvals=options[-1])
 
 
-def either(public: Any, composition: Any, takes_more: Any) -> Derivation:
-    """Make the entry of a composition that has SciPy's value, but where it is given more."""
-    plain = with_scipy_value(public, composition, anchor=False).compute
-    with_more = with_scipy_value(public, composition, axes={1: -2, 2: -2}).compute
-
-    def derived(*args: Any, **kwargs: Any) -> Any:
-        return (with_more if takes_more(*args, **kwargs) else plain)(*args, **kwargs)
-
-    return Derivation(derived)
-
-
 def singular_parts(
     a: Array,
     full_matrices: bool,
@@ -219,7 +204,7 @@ def spectrum_partial(output: int, outs: Any, a: Array, ties: float) -> LinearMap
     if output == 1:
         return eig_partial(output, outs, a, ties)
     v = outs[1]
-    if type(a) is np.ndarray or type(a) in TRACERS:
+    if is_plain(a):
         return Deferred(eigenvalues_map, (v, v), batched(2, 1))
     return Deferred(values_map, (a,), batched(2, 1))
 
@@ -256,15 +241,24 @@ SPECTRAL: dict[Any, Entry] = {
             {"full_matrices": full_matrices, "driver": driver, "ties": ties},
         ),
     ),
-    eig: either(
-        eig,
-        general_spectrum,
-        lambda a, b=None, left=False, *args, **kwargs: b is not None or left,
-    ),
-    eigvals: either(eigvals, general_values, lambda a, b=None, *args, **kwargs: b is not None),
     as_generalised: Constant(),
 }
 
+eig = counterpart(
+    SPECTRAL,
+    scipy.linalg.eig,
+    "a b",
+    general_spectrum,
+    axes={1: -2, 2: -2},
+    anchor=lambda a, b=None, left=False, *args, **options: b is not None or left,
+)
+eigvals = counterpart(
+    SPECTRAL,
+    scipy.linalg.eigvals,
+    "a b",
+    general_values,
+    anchor=lambda a, b=None, *args, **options: b is not None,
+)
 subspace_angles = counterpart(
     SPECTRAL, scipy.linalg.subspace_angles, "A B", angles, shape_by_values=True
 )

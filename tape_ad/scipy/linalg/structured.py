@@ -7,7 +7,7 @@ import numpy as np
 import scipy.linalg
 from attrs import define
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.maps import Adjoint, Chain, Index, LinearMap, Reshape, adjoint

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.linalg
 from attrs import define
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, Shape, as_array, whole
 from tape_ad.extend.maps import LinearMap, adjoint

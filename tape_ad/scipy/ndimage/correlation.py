@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, Shape, as_array, fill
 from tape_ad.extend.maps import Chain, Deferred, LinearMap, Reshape
-from tape_ad.extend.rules import Entry, arguments_of, each, overridable
+from tape_ad.extend.rules import Entry, add_facts, arguments_of, each, overridable
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.ndimage.extension import MODES, InSignal, InWindow, extension, slid
 from tape_ad.scipy.stand_ins import stands_for
@@ -227,3 +227,31 @@ CORRELATION: dict[Any, Entry] = {
     correlated: each(partial, signature=arguments_of(correlated, "image weights cval")),
     averaged: each(mean_partial, signature=arguments_of(averaged, "image cval")),
 }
+
+
+def correlated_body(
+    image: Array,
+    weights: Array,
+    cval: Array,
+    axis: int | None,
+    mode: int,
+    origin: Any,
+    dtype: Any,
+) -> Array:
+    """Correlate as `correlated` does, in NumPy."""
+    size = weights.shape if axis is None else weights.size
+    window = window_of(image.ndim, size, axis, mode, origin)
+    beyond = window.surrounding(image.shape)
+    extended = np.where(beyond, cval, window.extension(image.shape).push(image))
+    return slid(extended, weights.reshape(window.shape), rank=image.ndim).astype(dtype)
+
+
+def averaged_body(
+    image: Array, cval: Array, size: int, axis: int, mode: int, origin: int, dtype: Any
+) -> Array:
+    """Take means as `averaged` does, in NumPy."""
+    return correlated_body(image, np.full(size, 1 / size), cval, axis, mode, origin, dtype)
+
+
+add_facts(CORRELATION, (correlated,), body=correlated_body)
+add_facts(CORRELATION, (averaged,), body=averaged_body)

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import as_array
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import as_array, is_handle, joined
 from tape_ad.extend.packages import called
 from tape_ad.extend.rules import Derivation, Entry, constants, overridable
-from tape_ad.scipy.counterparts import is_handle, joined, refuse_elsewhere, scipy_function
+from tape_ad.scipy.counterparts import refuse_elsewhere, scipy_function
 from tape_ad.scipy.installed import scipy
 
 __all__ = ["DISTANCES", "distance_transform_bf", "distance_transform_edt"]

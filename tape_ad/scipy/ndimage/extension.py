@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, Shape, along
 from tape_ad.extend.maps import LinearMap, PlainMap, summed_by_index
 from tape_ad.extend.patterns import Pattern, banded, by_batch, permutation, reads, separable
@@ -216,6 +217,16 @@ def slid_window(out: Array, x: Array, w: Array, rank: int) -> LinearMap:
     return InWindow(x, rank)
 
 
+def windowed(rank: int) -> str:
+    """Write that signals and windows have so many axes."""
+    return f"{facts.letters(rank)},{facts.letters(rank)}->..."
+
+
 SLIDING: dict[Any, Entry] = {
-    slid: rule(slid_signal, slid_window, signature=lambda x, w, rank: ((x, w), {"rank": rank})),
+    slid: rule(
+        slid_signal,
+        slid_window,
+        signature=lambda x, w, rank: ((x, w), {"rank": rank}),
+        facts=facts.depending(lambda given: facts.cores(windowed(given["rank"]))),
+    ),
 }

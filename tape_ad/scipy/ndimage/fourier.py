@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, is_handle
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import Array, reaches
 from tape_ad.scipy.ndimage.correlation import KERNELS, write
 from tape_ad.scipy.stand_ins import stands_for
 
@@ -61,7 +61,7 @@ def fourier_filter(
     UnsupportedArgumentError
         When the size of an ellipsoid is a handle.
     """
-    if is_handle(parameters):
+    if reaches(parameters):
         if kind == 2:
             raise UnsupportedArgumentError(
                 "tape_ad.scipy.ndimage.fourier_ellipsoid: there is no derivative by size=; pass "
@@ -77,7 +77,7 @@ def fourier_filter(
 @stands_for(KERNELS.fourier_shift)
 def fourier_shift(image: Array, shifts: Array, n: int, axis: int, output: Array) -> None:
     """Shift, by factors of length one."""
-    if is_handle(shifts):
+    if reaches(shifts):
         write(output, filtered(image, shifts, n, axis, moved))
     else:
         factors = np.zeros(image.shape, complex)

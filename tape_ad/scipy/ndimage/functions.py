@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad import differentiable
-from tape_ad.extend.arrays import Array, as_array, as_array_constants
-from tape_ad.scipy.counterparts import joined
+from tape_ad.extend.arrays import Array, as_array, as_array_constants, joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.ndimage.correlation import KERNELS, Window, window_of, write
 from tape_ad.scipy.ndimage.extension import OUTSIDE

@@ -15,13 +15,22 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define, frozen
 
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, Shape, any_handle, as_array, primal
-from tape_ad.extend.maps import Deferred, LinearMap, PlainMap
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import (
+    Array,
+    Shape,
+    any_handle,
+    as_array,
+    batch_in,
+    holds,
+    is_handle,
+    joined,
+    primal,
+)
+from tape_ad.extend.maps import Deferred, Index, LinearMap, PlainMap
 from tape_ad.extend.packages import copied
 from tape_ad.extend.patterns import Pattern, dense_blocks, permutation, reads, stacked
-from tape_ad.extend.rules import Entry, arguments_of, each, overridable
-from tape_ad.scipy.counterparts import holds, is_handle, joined
+from tape_ad.extend.rules import Entry, add_facts, arguments_of, each, overridable
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.ndimage.correlation import KERNELS, write
 from tape_ad.scipy.ndimage.extension import MODES, OUTSIDE, folded
@@ -199,7 +208,7 @@ class Sampling:
     shape: Shape
     points: Shape
 
-    def gather(self) -> tuple[Picks, Array]:
+    def gather(self) -> tuple[LinearMap, Array]:
         """Make the map that picks all coefficients, and the mask of those that there are."""
         flat: Any = np.zeros((len(self.places[0].slope), 1), int)
         there: Any = np.ones(flat.shape, bool)
@@ -207,7 +216,10 @@ class Sampling:
             index = place.index
             flat = (flat[:, :, None] * n + index[:, None, :].clip(0)).reshape(len(index), -1)
             there = (there[:, :, None] & (index != OUTSIDE)[:, None, :]).reshape(len(index), -1)
-        return Picks(flat.reshape(-1), int(np.prod(self.shape))), there
+        flat, length = flat.reshape(-1), int(np.prod(self.shape))
+        if batch_in((flat,)) is not None:
+            return Index((flat,), (length,), flat.shape, repeats=True), there
+        return Picks(flat, length), there
 
     def weights(self, by: int | None = None) -> Array:
         """Compute the weights of all these coefficients, or their derivative by a coordinate."""
@@ -242,7 +254,7 @@ class Sampled:
 
     Parameters
     ----------
-    gather : Picks
+    gather : LinearMap
     weights : array, shape (points, terms)
     shape : tuple of int
         Of the coefficients.
@@ -251,7 +263,7 @@ class Sampled:
     """
 
     broadcasts: ClassVar[bool] = False
-    gather: Picks
+    gather: Any
     weights: Array
     shape: Shape
     points: Shape
@@ -349,6 +361,23 @@ def partial(
 INTERPOLATION: dict[Any, Entry] = {
     interpolated: each(partial, signature=arguments_of(interpolated, "spline coordinates cval")),
 }
+
+
+def interpolated_body(
+    spline: Array,
+    coordinates: Array,
+    cval: Array,
+    order: int,
+    mode: int,
+    margin: int,
+    dtype: Any,
+) -> Array:
+    """Read splines as `interpolated` does, in NumPy."""
+    sampled = sampling(spline.shape, coordinates, order, mode, margin)
+    return sampled.values(spline, cval, sampled.weights()).astype(dtype)
+
+
+add_facts(INTERPOLATION, (interpolated,), body=interpolated_body)
 
 
 # What SciPy's compiled code is given in place of coordinates

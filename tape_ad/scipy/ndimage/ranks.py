@@ -5,16 +5,27 @@ first in the window. A window of which all elements count is gone through along 
 another, as SciPy does for extrema.
 """
 
+import inspect
 import itertools
+import math
 from typing import Any
 
 import numpy as np
 from attrs import define
 
-from tape_ad.extend.arrays import Array, Shape, as_array
-from tape_ad.extend.maps import Chain, LinearMap, Negate, PlainMap, Reshape, summed_by_index
+from tape_ad.extend.arrays import Array, Shape, as_array, batch_in
+from tape_ad.extend.maps import (
+    Chain,
+    Index,
+    LinearMap,
+    Mask,
+    Negate,
+    PlainMap,
+    Reshape,
+    summed_by_index,
+)
 from tape_ad.extend.patterns import permutation
-from tape_ad.extend.rules import Constant, Entry, arguments_of, each, overridable
+from tape_ad.extend.rules import Constant, Entry, add_facts, arguments_of, each, overridable
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.ndimage.correlation import KERNELS, Window, window_of, write
 from tape_ad.scipy.ndimage.extension import OUTSIDE
@@ -159,9 +170,10 @@ def chosen(
             keys.append((np.ravel_multi_index(offset, window.shape), part))
             windows.append(values[part] + added[offset])
     which = ranked(np.stack(windows), rank)
-    numbers = np.array([number for number, _ in keys])
+    numbers = np.array([number for number, _ in keys]).reshape((-1, *(1,) * which.ndim))
     candidates = np.stack([places[part] for _, part in keys])
-    return np.stack([np.take_along_axis(candidates, which[None], 0)[0], numbers[which]])
+    both = [np.take_along_axis(each, which[None], 0)[0] for each in (candidates, numbers)]
+    return np.stack(both)
 
 
 def ranked(windows: Array, rank: int) -> Array:
@@ -206,6 +218,15 @@ class Picking(PlainMap):
         return total.reshape(stack + self.shape)
 
 
+def picking(index: Array, shape: Shape) -> LinearMap:
+    """Make the map that picks from a flattened array; what is picked may be another in a batch."""
+    if batch_in((index,)) is None:
+        return Picking(index, shape)
+    flat, node = (math.prod(shape),), index.shape
+    picked = Index((index.clip(0),), flat, node, repeats=True)
+    return Chain((Reshape(shape, flat), picked, Mask(index != OUTSIDE)))
+
+
 def partial(
     position: int,
     out: Array,
@@ -227,16 +248,43 @@ def partial(
     laid = footprint if axis is None else np.ones(window.shape, bool)
     places, within = chosen(image, structure if rank else -structure, cval, window, laid, rank)
     if position == 0:
-        return Picking(places, image.shape)
+        return picking(places, image.shape)
     if position == 2:
         return np.where(places == OUTSIDE, 1.0, 0.0)
     if not structure.ndim:
         return None
     signs: tuple[LinearMap, ...] = () if rank else (Negate(),)
-    return Chain((Reshape(structure.shape, size), *signs, Picking(within, size)))
+    return Chain((Reshape(structure.shape, size), *signs, picking(within, size)))
+
+
+def selected_body(
+    image: Array,
+    structure: Array,
+    cval: Array,
+    footprint: Any,
+    axis: int | None,
+    rank: int,
+    mode: int,
+    origin: Any,
+    dtype: Any,
+) -> Array:
+    """Choose as `selected` does, in NumPy."""
+    size = footprint.shape if axis is None else footprint
+    window = window_of(image.ndim, size, axis, mode, origin)
+    laid = footprint if axis is None else np.ones(window.shape, bool)
+    added = structure if rank else -structure
+    places, within = chosen(image, added, cval, window, laid, rank)
+    flat = image.reshape(-1)[places.clip(0)]
+    found = np.where(places == OUTSIDE, cval, flat)
+    if structure.ndim:
+        found = found + np.broadcast_to(added, window.shape).reshape(-1)[within]
+    return found.astype(dtype)
 
 
 RANKS: dict[Any, Entry] = {
     chosen: Constant(),
     selected: each(partial, signature=arguments_of(selected, "image structure cval")),
 }
+
+add_facts(RANKS, (selected,), body=selected_body)
+add_facts(RANKS, (chosen,), body=inspect.unwrap(chosen))

@@ -8,7 +8,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import Array, as_array, joined
+from tape_ad.extend.arrays import Array, array_of, as_array
 from tape_ad.extend.maps import PlainMap
 from tape_ad.extend.packages import copied
 from tape_ad.extend.patterns import along
@@ -104,7 +104,7 @@ def spline_filter(
     image: Array, order: int = 3, output: Any = np.float64, mode: str = "mirror"
 ) -> Array:
     """Compute the spline coefficients of an image, at once where it is one of real numbers."""
-    image = as_array(joined(image))
+    image = as_array(array_of(image))
     usual = isinstance(output, type) and output == np.float64 and order in range(2, 6)
     if not usual or mode not in MODES or image.dtype.kind != "f":
         return own_filter(image, order, output, mode)

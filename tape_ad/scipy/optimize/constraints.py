@@ -17,8 +17,8 @@ import numpy as np
 from attrs import frozen
 
 from tape_ad import grad, jacobian, sparse_jacobian, vjp
-from tape_ad.base.errors import SingularJacobianError
-from tape_ad.extend.arrays import Array, any_handle, joined, plain
+from tape_ad.errors import SingularJacobianError
+from tape_ad.extend.arrays import Array, any_handle, array_of, plain
 from tape_ad.extend.solvers import check_regular, implicit, warn_unconverged
 from tape_ad.extend.trees import at_leaves, is_leaf
 from tape_ad.scipy.installed import scipy
@@ -75,7 +75,7 @@ def derived(constraints: Any, objective: Plain, second: bool) -> Any:
         return {**own, "args": (), "fun": made, "jac": objective.wrapped(jac)}
     for name in ("A", "lb", "ub"):
         if any_handle(getattr(own, name, None)):
-            setattr(own, name, plain(joined(getattr(own, name))))
+            setattr(own, name, plain(array_of(getattr(own, name))))
     if not hasattr(own, "fun"):
         return own
     fun, pattern = of_vector(own.fun, objective, ()), own.finite_diff_jac_sparsity
@@ -231,12 +231,12 @@ class Constraint:
 
     def values(self, x: Any) -> Any:
         """Evaluate the constraint as one vector."""
-        return joined(self.fun(x)).reshape(-1)
+        return array_of(self.fun(x)).reshape(-1)
 
     def bounds(self, count: int) -> tuple[Any, Any]:
         """Give both bounds as vectors."""
         lower, upper = (
-            np.broadcast_to(joined(bound), (count,)) for bound in (self.lower, self.upper)
+            np.broadcast_to(array_of(bound), (count,)) for bound in (self.lower, self.upper)
         )
         return lower, upper
 
@@ -251,20 +251,22 @@ def boxed_in(bounds: Any, size: int) -> list[Constraint]:
     if bounds is None:
         return []
     if hasattr(bounds, "lb"):
-        return [box(joined(bounds.lb), joined(bounds.ub))]
+        return [box(array_of(bounds.lb), array_of(bounds.ub))]
     pairs = list(bounds)
     lower = [-np.inf if low is None else low for low, _ in pairs]
     upper = [np.inf if high is None else high for _, high in pairs]
     if len(pairs) == 1 < size:
         lower, upper = lower * size, upper * size
-    return [box(joined(lower), joined(upper))]
+    return [box(array_of(lower), array_of(upper))]
 
 
 def plain_bounds(bounds: Any) -> Any:
     """Give what SciPy takes for bounds without the handles in it."""
     if not hasattr(bounds, "lb"):
         return plain(bounds)
-    return type(bounds)(plain(joined(bounds.lb)), plain(joined(bounds.ub)), bounds.keep_feasible)
+    return type(bounds)(
+        plain(array_of(bounds.lb)), plain(array_of(bounds.ub)), bounds.keep_feasible
+    )
 
 
 def constraints_of(options: Mapping[str, Any], tree: Function, size: int) -> list[Constraint]:
@@ -286,10 +288,10 @@ def constraint_of(constraint: Any, tree: Function) -> Constraint:
         return Constraint(lambda x: fun(tree(x), *args), 0.0, upper)
     if hasattr(constraint, "A"):
         matrix = constraint.A
-        dense = matrix.toarray() if hasattr(matrix, "toarray") else joined(matrix)
-        return Constraint(lambda x: dense @ x, joined(constraint.lb), joined(constraint.ub))
+        dense = matrix.toarray() if hasattr(matrix, "toarray") else array_of(matrix)
+        return Constraint(lambda x: dense @ x, array_of(constraint.lb), array_of(constraint.ub))
     return Constraint(
-        lambda x: constraint.fun(tree(x)), joined(constraint.lb), joined(constraint.ub)
+        lambda x: constraint.fun(tree(x)), array_of(constraint.lb), array_of(constraint.ub)
     )
 
 
@@ -339,13 +341,13 @@ def stationary(
     SingularJacobianError
         Where the conditions do not say how the minimum moves, as at a kink.
     """
-    held, multipliers, holds = holding(plain(joined(slopes(x))), x, constraints)
+    held, multipliers, holds = holding(plain(array_of(slopes(x))), x, constraints)
     count = x.size
     places = np.cumsum([0, *(len(each) for _, each, _ in held)])
 
     def residual(unknowns: Any) -> Any:
         x, factors = unknowns[:count], unknowns[count:]
-        total, feasible = joined(slopes(x)), []
+        total, feasible = array_of(slopes(x)), []
         for i, (constraint, rows, at_upper) in enumerate(held):
             value, pull = vjp(constraint.values, x)
             scattered = np.eye(value.shape[0])[:, rows]
@@ -372,7 +374,7 @@ def check_smooth(residual: Function, start: Array, name: str, reached: bool) -> 
     """
 
     def rest(unknowns: Any) -> Any:
-        return joined(residual(unknowns)).reshape(-1)
+        return array_of(residual(unknowns)).reshape(-1)
 
     x, size = start, 1 + np.max(abs(start), initial=0.0)
     first = 0.0
@@ -383,7 +385,7 @@ def check_smooth(residual: Function, start: Array, name: str, reached: bool) -> 
             break
         if step and left <= first / 100:
             return
-        matrix = plain(joined(jacobian(rest)(x)).reshape(-1, x.size))
+        matrix = plain(array_of(jacobian(rest)(x)).reshape(-1, x.size))
         if step == 0:
             check_regular(matrix, name, FLAT)
             first = left

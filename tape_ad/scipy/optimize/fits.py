@@ -10,12 +10,12 @@ import scipy.sparse
 import scipy.sparse.linalg
 
 from tape_ad import grad, jacobian
-from tape_ad.base.errors import SingularJacobianError, UnsupportedArgumentError
+from tape_ad.errors import SingularJacobianError, UnsupportedArgumentError
 from tape_ad.extend.arrays import (
     Array,
     any_handle,
+    array_of,
     as_constant_handle,
-    joined,
     plain,
     refuse_handles,
 )
@@ -240,7 +240,7 @@ def leastsq(
         **more,
     )
     if any_handle((searched.found, x0, args)):
-        cost = lambda x: np.sum(joined(func(x, *args)) ** 2) / 2  # noqa: E731 - it is short
+        cost = lambda x: np.sum(array_of(func(x, *args)) ** 2) / 2  # noqa: E731 - it is short
         x = minimum("leastsq", cost, x, []) if any_handle((searched.found, args)) else x
         x = as_constant_handle(x, (x0, args))
     return x, *rest
@@ -256,7 +256,7 @@ def minimum(name: str, cost: Function, x: Array, limits: list[Constraint]) -> An
 def pair_of(bounds: Any) -> list[Constraint]:
     """Read bounds that are a pair of arrays, or a `Bounds`; none where they are infinite."""
     pair = (bounds.lb, bounds.ub) if hasattr(bounds, "lb") else bounds
-    found = [box(*map(joined, pair))]
+    found = [box(*map(array_of, pair))]
     ends = plain((found[0].lower, found[0].upper))
     return found if any(np.isfinite(end).any() for end in ends) else []
 
@@ -264,8 +264,8 @@ def pair_of(bounds: Any) -> list[Constraint]:
 def plain_pair(bounds: Any) -> Any:
     """Give bounds that are a pair of arrays, or a `Bounds`, without handles."""
     if hasattr(bounds, "lb"):
-        return type(bounds)(plain(joined(bounds.lb)), plain(joined(bounds.ub)))
-    return tuple(plain(joined(bound)) if any_handle(bound) else bound for bound in bounds)
+        return type(bounds)(plain(array_of(bounds.lb)), plain(array_of(bounds.ub)))
+    return tuple(plain(array_of(bound)) if any_handle(bound) else bound for bound in bounds)
 
 
 # Curves
@@ -359,9 +359,9 @@ def curve_fit(
         slopes = None if lm else jac
     popt, pcov, *rest = scipy.optimize.curve_fit(
         searched,
-        *plain((xdata, ydata if not any_handle(ydata) else joined(ydata))),
+        *plain((xdata, ydata if not any_handle(ydata) else array_of(ydata))),
         plain(p0),
-        plain(sigma if not any_handle(sigma) else joined(sigma)),
+        plain(sigma if not any_handle(sigma) else array_of(sigma)),
         absolute_sigma,
         check_finite,
         plain_pair(bounds),
@@ -375,18 +375,18 @@ def curve_fit(
     handles = xdata, ydata, p0, sigma, [(each.lower, each.upper) for each in limits]
     if not any_handle((curve.found, handles)):
         return popt, pcov, *rest
-    if nan_policy == "omit" and np.isnan(plain(joined(ydata))).any():
+    if nan_policy == "omit" and np.isnan(plain(array_of(ydata))).any():
         raise UnsupportedArgumentError(
             'curve_fit: nan_policy="omit" is not for handles; leave the nan out of the data'
         )
     if isinstance(xdata, (list, tuple)):
-        xdata = joined(xdata)
+        xdata = array_of(xdata)
 
     def residual(p: Any) -> Any:
-        difference = joined(f(xdata, *p)) - joined(ydata)
+        difference = array_of(f(xdata, *p)) - array_of(ydata)
         if sigma is None:
             return difference
-        spread = joined(sigma)
+        spread = array_of(sigma)
         if spread.size == 1 or spread.ndim < 2:
             return difference / spread
         return np.linalg.solve(np.linalg.cholesky(spread), difference)
@@ -433,7 +433,7 @@ def nnls(A: Any, b: Any, *args: Any, **options: Any) -> Any:  # noqa: N803 - Sci
     refuse_handles("nnls", {"maxiter": (args, options)})
     if not any_handle((A, b)):
         return scipy.optimize.nnls(A, b, *args, **options)
-    A, b = joined(A), joined(b)  # noqa: N806 - SciPy's name
+    A, b = array_of(A), array_of(b)  # noqa: N806 - SciPy's name
     x, rnorm = scipy.optimize.nnls(plain(A), plain(b), *args, **options)
     x = linear_minimum("nnls", A, b, x, [box(0.0, np.inf)])
     return x, valued(np.linalg.norm(A @ x - b), rnorm)
@@ -478,7 +478,7 @@ def lsq_linear(
     if not any_handle(handles):
         return scipy.optimize.lsq_linear(A, b, bounds, *args, **options)
     sparse = scipy.sparse.issparse(A)
-    A, b = A if sparse else joined(A), joined(b)  # noqa: N806 - SciPy's name
+    A, b = A if sparse else array_of(A), array_of(b)  # noqa: N806 - SciPy's name
     result = scipy.optimize.lsq_linear(plain(A), plain(b), plain_pair(bounds), *args, **options)
     if not result.success:
         warn_unconverged("lsq_linear", result.message)
@@ -563,8 +563,8 @@ def isotonic_regression(y: Any, *, weights: Any = None, increasing: bool = True)
     """
     if not any_handle((y, weights)):
         return scipy.optimize.isotonic_regression(y, weights=weights, increasing=increasing)
-    y = np.atleast_1d(joined(y))
-    weights = None if weights is None else np.atleast_1d(joined(weights))
+    y = np.atleast_1d(array_of(y))
+    weights = None if weights is None else np.atleast_1d(array_of(weights))
     found = scipy.optimize.isotonic_regression(
         plain(y), weights=plain(weights), increasing=increasing
     )

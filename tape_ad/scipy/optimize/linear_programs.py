@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.optimize
 
-from tape_ad.extend.arrays import any_handle, as_constant_handle, joined, plain, refuse_handles
+from tape_ad.extend.arrays import any_handle, array_of, as_constant_handle, plain, refuse_handles
 from tape_ad.extend.solvers import on_plain_arrays, valued, warn_unconverged
 from tape_ad.scipy.optimize.constraints import Constraint, box, boxed_in, stationary, warn_if_not
 
@@ -47,7 +47,7 @@ def linear_sum_assignment(cost_matrix: Any, maximize: bool = False) -> Any:
     array([[0., 1.],
            [1., 0.]])
     """
-    cost = plain(joined(cost_matrix)) if any_handle(cost_matrix) else cost_matrix
+    cost = plain(array_of(cost_matrix)) if any_handle(cost_matrix) else cost_matrix
     return scipy.optimize.linear_sum_assignment(cost, maximize)
 
 
@@ -77,7 +77,7 @@ def quadratic_assignment(A: Any, B: Any, method: str = "faq", options: Any = Non
     if not any_handle((A, B)):
         return scipy.optimize.quadratic_assignment(A, B, method, options)
     refuse_handles("quadratic_assignment", {"options": options})
-    A, B = joined(A), joined(B)  # noqa: N806 - SciPy's names
+    A, B = array_of(A), array_of(B)  # noqa: N806 - SciPy's names
     result = scipy.optimize.quadratic_assignment(plain(A), plain(B), method, options)
     rows = result.col_ind
     result.fun = valued(np.sum(A * B[rows[:, None], rows]), result.fun)
@@ -130,7 +130,7 @@ def linprog(
     if not any_handle((named, bounds)):
         return scipy.optimize.linprog(**named, bounds=bounds, method=method, **options)
     refuse_handles("linprog", options)
-    arrays = {name: None if value is None else joined(value) for name, value in named.items()}
+    arrays = {name: None if value is None else array_of(value) for name, value in named.items()}
     result = scipy.optimize.linprog(**plain(arrays), bounds=bounds_plain, method=method, **options)
     if not result.success:
         warn_unconverged("linprog", result.message)
@@ -194,7 +194,7 @@ def milp(
         return scipy.optimize.milp(
             c, integrality=integrality, bounds=bounds, constraints=constraints, options=options
         )
-    c, low, high = joined(c).reshape(-1), joined(limits[0]), joined(limits[1])
+    c, low, high = array_of(c).reshape(-1), array_of(limits[0]), array_of(limits[1])
     result = scipy.optimize.milp(
         plain(c),
         integrality=integrality,
@@ -228,7 +228,7 @@ def triples(constraints: Any) -> list[Any]:
 
 def joined_if_dense(part: Any) -> Any:
     """Make an array of a part of a constraint, if it is no sparse matrix."""
-    return part if hasattr(part, "toarray") else joined(part)
+    return part if hasattr(part, "toarray") else array_of(part)
 
 
 def ends(bounds: Any) -> tuple[Any, Any]:
@@ -292,16 +292,16 @@ def approx_fprime(xk: Any, f: Function, epsilon: Any = EPSILON, *args: Any) -> A
     refuse_handles("approx_fprime", {"epsilon": epsilon})
     searched = on_plain_arrays(f)
     value = scipy.optimize.approx_fprime(
-        plain(joined(xk)) if any_handle(xk) else xk, searched, epsilon, *plain(args)
+        plain(array_of(xk)) if any_handle(xk) else xk, searched, epsilon, *plain(args)
     )
     if not (searched.found or any_handle((xk, args))):
         return value
-    x = joined(xk).reshape(-1)
-    start = joined(f(x, *args))
+    x = array_of(xk).reshape(-1)
+    start = array_of(f(x, *args))
     steps = np.broadcast_to(epsilon, x.shape)
     # Rounded, as a step from there is
     steps = (plain(x) + steps) - plain(x)
-    moved = [joined(f(x + step, *args)) for step in np.diag(steps)]
+    moved = [array_of(f(x + step, *args)) for step in np.diag(steps)]
     quotients = [(end - start) / step for end, step in zip(moved, steps, strict=True)]
     return as_constant_handle(
         valued(np.stack(quotients, axis=-1).reshape(np.shape(value)), value), xk, args

@@ -9,8 +9,8 @@ import scipy.optimize
 from tape_ad import grad
 from tape_ad.extend.arrays import (
     any_handle,
+    array_of,
     as_constant_handle,
-    joined,
     plain,
     refuse_handles,
 )
@@ -236,8 +236,8 @@ def minimize_scalar(
     if any_handle(handles):
         if not result.success:
             warn_unconverged("minimize_scalar", result.message)
-        slope = grad(lambda x: joined(fun(x.reshape(()), *args)).reshape(()))
-        limits = [] if bounds is None else [box(*map(joined, bounds))]
+        slope = grad(lambda x: array_of(fun(x.reshape(()), *args)).reshape(()))
+        limits = [] if bounds is None else [box(*map(array_of, bounds))]
         x, holds = stationary(
             slope,
             np.array([float(result.x)]),

@@ -13,8 +13,8 @@ from attrs import define, field, frozen
 
 from tape_ad import compile as compiled
 from tape_ad import grad, hessian, jacobian, sparse_hessian, sparse_jacobian, value_and_grad, vjp
-from tape_ad.base.errors import DtypeError, OutputError, PatternError
-from tape_ad.extend.arrays import Array, any_handle, is_number_like, joined, plain
+from tape_ad.errors import DtypeError, OutputError, PatternError
+from tape_ad.extend.arrays import Array, any_handle, array_of, is_number_like, plain
 from tape_ad.extend.packages import extra
 from tape_ad.extend.solvers import check_callable, on_plain_arrays
 from tape_ad.extend.trees import (
@@ -441,7 +441,7 @@ class Equations(Plain):
         if self.is_tree:
             super().__attrs_post_init__()
         else:
-            self.like = self.x0 = plain(joined(self.like))
+            self.like = self.x0 = plain(array_of(self.like))
 
     @property
     def is_tree(self) -> bool:
@@ -498,7 +498,7 @@ class Equations(Plain):
             raise
 
     def _values(self, x: Array, *args: Any) -> Any:
-        return self._row(x, *args) if self.is_tree else joined(self.f(x, *args))
+        return self._row(x, *args) if self.is_tree else array_of(self.f(x, *args))
 
     def _row(self, x: Array, *args: Any) -> Any:
         return in_a_vector(self.f(self.tree(x), *args))

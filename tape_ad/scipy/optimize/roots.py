@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.extend.arrays import any_handle, as_constant_handle, joined, plain, refuse_handles
+from tape_ad.extend.arrays import any_handle, array_of, as_constant_handle, plain, refuse_handles
 from tape_ad.extend.solvers import implicit, lent, on_plain_arrays, valued, warn_unconverged
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.optimize.objectives import (
@@ -205,7 +205,7 @@ def newton(
     searched = on_plain_arrays(func)
     found = scipy.optimize.newton(
         searched,
-        plain(x0 if not any_handle(x0) else joined(x0)),
+        plain(x0 if not any_handle(x0) else array_of(x0)),
         fprime=fprime and on_plain_arrays(fprime),
         args=plain(args),
         tol=tol,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad import grad
-from tape_ad.extend.arrays import any_handle, as_constant_handle, joined, plain, refuse_handles
+from tape_ad.extend.arrays import any_handle, array_of, as_constant_handle, plain, refuse_handles
 from tape_ad.extend.solvers import implicit, on_plain_arrays
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.optimize.constraints import boxed_in, stationary, warn_if_not
@@ -90,7 +90,7 @@ def search(theirs: Function, title: str, rule: str, handle: Function) -> Functio
 def without_handles(name: str, argument: str, value: Any) -> Any:
     """Give an argument without handles, or refuse them."""
     if argument in STARTS:
-        return plain(joined(value))
+        return plain(array_of(value))
     if argument in NUMBERS:
         value = plain(value)
         return tuple(map(as_number, value)) if np.ndim(value) else as_number(value)
@@ -121,7 +121,7 @@ def with_handle(
         return result
     if hasattr(result, "x"):
         result.x = as_constant_handle(handle(name, value, result.x, bounds), handles)
-        result.fun = joined(value(result.x)).reshape(np.shape(result.fun))
+        result.fun = array_of(value(result.x)).reshape(np.shape(result.fun))
         return result
     x, *rest = result if isinstance(result, tuple) else (result,)
     x = as_constant_handle(handle(name, value, x, bounds), handles)
@@ -149,14 +149,14 @@ def as_root(name: str, function: Function, x: Any, bounds: Any) -> Any:
 
 def as_fixed_point(name: str, function: Function, x: Any, bounds: Any) -> Any:
     """Make a handle of a fixed point."""
-    return implicit(lambda x: joined(function(x)) - x, x, name)
+    return implicit(lambda x: array_of(function(x)) - x, x, name)
 
 
 def as_minimum(name: str, function: Function, x: Any, bounds: Any) -> Any:
     """Make a handle of a minimum."""
     start = np.asarray(x, float)
     flat = start.reshape(-1)
-    slope = grad(lambda x: joined(function(x.reshape(start.shape))).reshape(()))
+    slope = grad(lambda x: array_of(function(x.reshape(start.shape))).reshape(()))
     handle, holds = stationary(slope, flat, boxed_in(bounds, flat.size), name)
     warn_if_not(holds, name)
     if not any_handle(handle):
@@ -273,7 +273,7 @@ def brute(
     if finish is not None:
         x = as_minimum("brute", alone, x, None)
     x = as_constant_handle(x, args, searched.found)
-    return (x, joined(alone(x)).reshape(np.shape(rest[0])), *rest[1:]) if full_output else x
+    return (x, array_of(alone(x)).reshape(np.shape(rest[0])), *rest[1:]) if full_output else x
 
 
 def line_search(
@@ -320,11 +320,11 @@ def line_search(
 
     def slopes(*at: Any) -> Any:
         given.append(myfprime(*at))
-        return joined(given[-1])
+        return array_of(given[-1])
 
     refuse_handles("line_search", {"further arguments": more, **options})
-    xk, pk = joined(xk), joined(pk)
-    gfk = None if gfk is None else joined(gfk)
+    xk, pk = array_of(xk), array_of(pk)
+    gfk = None if gfk is None else array_of(gfk)
     *found, slope = scipy.optimize.line_search(
         f, slopes, xk, pk, gfk, old_fval, old_old_fval, as_tuple(args), *more, **options
     )

@@ -21,6 +21,7 @@ import tape_ad.scipy.linalg  # noqa: F401 - which adds the rules
 from tape_ad.extend.rules import Refused, add_rules, constants, merged
 from tape_ad.scipy.counterparts import scipy_function
 from tape_ad.scipy.faces import face
+from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal import spectra  # noqa: F401 - which stands for steps of SciPy's
 from tape_ad.scipy.signal import windows as windows
 from tape_ad.scipy.signal.convolution import *

@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.errors import ShapeError
+from tape_ad.errors import ShapeError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, Shape, as_array, axes_of
 from tape_ad.extend.maps import LinearMap
 from tape_ad.extend.patterns import Pattern, banded, reads, separable
 from tape_ad.extend.rules import Constant, Entry, arguments_of, overridable, rule
-from tape_ad.scipy.counterparts import scipy_composition, scipy_function
+from tape_ad.scipy.counterparts import counterpart, scipy_function
 from tape_ad.scipy.installed import scipy
 
 __all__ = [
@@ -224,7 +224,7 @@ choose_conv_method = scipy_function(scipy.signal.choose_conv_method, "tape_ad.sc
 CONVOLUTION: dict[Any, Entry] = {choose_conv_method: Constant()}
 
 
-@scipy_composition(CONVOLUTION, scipy.signal.convolve, "in1 in2")
+@counterpart(CONVOLUTION, scipy.signal.convolve, "in1 in2")
 def convolve(in1: Array, in2: Array, mode: str = "full", method: str = "auto") -> Array:
     """Convolve two arrays of the same rank, as `scipy.signal.convolve` does.
 
@@ -251,7 +251,7 @@ def convolve(in1: Array, in2: Array, mode: str = "full", method: str = "auto") -
     return section("convolve", in1, in2, mode, method)
 
 
-@scipy_composition(CONVOLUTION, scipy.signal.correlate, "in1 in2")
+@counterpart(CONVOLUTION, scipy.signal.correlate, "in1 in2")
 def correlate(in1: Array, in2: Array, mode: str = "full", method: str = "auto") -> Array:
     """Correlate two arrays of the same rank, as `scipy.signal.correlate` does.
 
@@ -276,7 +276,7 @@ def correlate(in1: Array, in2: Array, mode: str = "full", method: str = "auto") 
     return section("correlate", in1, turned, mode, method)
 
 
-@scipy_composition(CONVOLUTION, scipy.signal.fftconvolve, "in1 in2")
+@counterpart(CONVOLUTION, scipy.signal.fftconvolve, "in1 in2")
 def fftconvolve(in1: Array, in2: Array, mode: str = "full", axes: Any = None) -> Array:
     """Convolve along some axes by Fourier transforms, as `scipy.signal.fftconvolve` does.
 
@@ -296,7 +296,7 @@ def fftconvolve(in1: Array, in2: Array, mode: str = "full", axes: Any = None) ->
     return along_axes("fftconvolve", in1, in2, mode, axes, "fft")
 
 
-@scipy_composition(CONVOLUTION, scipy.signal.oaconvolve, "in1 in2")
+@counterpart(CONVOLUTION, scipy.signal.oaconvolve, "in1 in2")
 def oaconvolve(in1: Array, in2: Array, mode: str = "full", axes: Any = None) -> Array:
     """Convolve by overlapping and adding, as `scipy.signal.oaconvolve` does.
 
@@ -312,7 +312,7 @@ def oaconvolve(in1: Array, in2: Array, mode: str = "full", axes: Any = None) -> 
     return along_axes("oaconvolve", in1, in2, mode, axes, "oa")
 
 
-@scipy_composition(CONVOLUTION, scipy.signal.convolve2d, "in1 in2 fillvalue")
+@counterpart(CONVOLUTION, scipy.signal.convolve2d, "in1 in2 fillvalue")
 def convolve2d(
     in1: Array, in2: Array, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0
 ) -> Array:
@@ -336,7 +336,7 @@ def convolve2d(
     return beyond_edges("convolve2d", in1, in2, mode, boundary, fillvalue)
 
 
-@scipy_composition(CONVOLUTION, scipy.signal.correlate2d, "in1 in2 fillvalue")
+@counterpart(CONVOLUTION, scipy.signal.correlate2d, "in1 in2 fillvalue")
 def correlate2d(
     in1: Array, in2: Array, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0
 ) -> Array:

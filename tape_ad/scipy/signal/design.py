@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.arrays import Array, as_array, is_handle
 from tape_ad.extend.packages import copied
 from tape_ad.extend.rules import Entry, add_facts
-from tape_ad.scipy.counterparts import constant_beside, is_handle, scipy_composition
+from tape_ad.scipy.counterparts import constant_beside, counterpart
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.filters import coefficients
 from tape_ad.scipy.signal.roots import normalize, without_zeros
@@ -43,7 +43,7 @@ def weak(number: Any, like: Any) -> Any:
     return number.astype(np.empty(0, like.dtype).real.dtype)
 
 
-@scipy_composition(TRANSFORMATIONS, scipy.signal.lp2lp_zpk, SMOOTH)
+@counterpart(TRANSFORMATIONS, scipy.signal.lp2lp_zpk, SMOOTH)
 def lp2lp_zpk(z: Array, p: Array, k: Any, wo: Any = 1.0) -> Zpk:
     """Move the cutoff of a lowpass filter, as `scipy.signal.lp2lp_zpk` does.
 
@@ -61,7 +61,7 @@ def lp2lp_zpk(z: Array, p: Array, k: Any, wo: Any = 1.0) -> Zpk:
     return weak(wo, z) * z, weak(wo, p) * p, k * weak(wo, k) ** degree
 
 
-@scipy_composition(TRANSFORMATIONS, scipy.signal.lp2hp_zpk, SMOOTH)
+@counterpart(TRANSFORMATIONS, scipy.signal.lp2hp_zpk, SMOOTH)
 def lp2hp_zpk(z: Array, p: Array, k: Any, wo: Any = 1.0) -> Zpk:
     """Make a highpass filter of a lowpass one, as `scipy.signal.lp2hp_zpk` does.
 
@@ -81,7 +81,7 @@ def lp2hp_zpk(z: Array, p: Array, k: Any, wo: Any = 1.0) -> Zpk:
     return zeros, weak(wo, p) / p, gain
 
 
-@scipy_composition(TRANSFORMATIONS, scipy.signal.bilinear, "b a fs")
+@counterpart(TRANSFORMATIONS, scipy.signal.bilinear, "b a fs")
 def bilinear(b: Array, a: Array, fs: Any = 1.0) -> Any:
     """Make a digital filter of an analog one, as `scipy.signal.bilinear` does.
 
@@ -119,7 +119,7 @@ TAPS: dict[Any, Entry] = {}
 multiplied_in_place = copied(scipy.signal.firwin)
 
 
-@scipy_composition(TAPS, multiplied_in_place, "cutoff width fs window", trees="window")
+@counterpart(TAPS, multiplied_in_place, "cutoff width fs window", trees="window")
 def firwin(
     numtaps: int,
     cutoff: Any,

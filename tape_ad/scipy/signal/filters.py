@@ -14,16 +14,17 @@ Processing*, section 6.3, for the structure.
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.linalg
 import scipy.signal
 from attrs import define
 
-from tape_ad.base.errors import ShapeError
+from tape_ad.errors import ShapeError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array, axis_of, primal
 from tape_ad.extend.maps import Adjoint, Chain, Index, LinearMap, Reshape
 from tape_ad.extend.patterns import rows_of
 from tape_ad.extend.rules import Entry, add_facts, arguments_of, overridable, rule
-from tape_ad.scipy.counterparts import scipy_composition
+from tape_ad.scipy.counterparts import counterpart
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.convolution import Convolution, convolved
 
@@ -36,6 +37,7 @@ __all__ = [
     "from_last",
     "lfilter",
     "lfilter_zi",
+    "recursed",
     "sosfilt",
     "to_last",
 ]
@@ -129,18 +131,108 @@ def by_state(out: Array, b: Array, a: Array, x: Array, s: Array) -> LinearMap | 
     return Chain((first, placed, Filter(one_like(a), a)))
 
 
+@overridable
+def recursed(a: Array, z: Array) -> Array:
+    """Divide by a polynomial of the delay: ``sum(a[k] * y[i - k] for k in range(l)) == z[i]``.
+
+    Parameters
+    ----------
+    a : array or Tensor, shape (..., l)
+    z : array or Tensor, shape (..., n)
+
+    Returns
+    -------
+    array or Tensor, shape (..., n)
+    """
+    if a.ndim == 1 or 0 in a.shape or 0 in z.shape:
+        return scipy.signal.lfilter([1.0], a.reshape(a.shape[-1:]), z)
+    lead, n = np.broadcast_shapes(a.shape[:-1], z.shape[:-1]), z.shape[-1]
+    a, z = np.broadcast_to(a, (*lead, a.shape[-1])), np.broadcast_to(z, (*lead, n))
+    # All signals in a row are one system with a lower triangular matrix of few diagonals
+    diagonals = np.repeat(a.reshape((-1, a.shape[-1])).T, n, axis=1)
+    for k in range(1, len(diagonals)):
+        diagonals[k].reshape((-1, n))[:, max(n - k, 0) :] = 0  # from one signal to the next
+    (solve,) = scipy.linalg.get_lapack_funcs(("tbtrs",), (diagonals, z))
+    y, info = solve(diagonals, z.reshape((-1, 1)), uplo="L")
+    if info:
+        raise ValueError("lfilter: the first coefficient of a is zero, by which it divides")
+    return y.reshape(z.shape)
+
+
+def delayed(x: Array, k: int) -> Array:
+    """Shift along the last axis, with zeros in front."""
+    if k == 0:
+        return x
+    n = x.shape[-1]
+    zeros = np.zeros((*x.shape[:-1], min(k, n)), x.dtype)
+    return np.concatenate((zeros, x[..., : max(n - k, 0)]), axis=-1)
+
+
+@define(eq=False, repr=False)
+class Recursion:
+    """`recursed` as a map of what is divided."""
+
+    broadcasts: ClassVar[bool] = True
+    pattern = rows_of
+    a: Array
+
+    def push(self, t: Array) -> Array:
+        return recursed(self.a, t)
+
+    def pull(self, ct: Array) -> Array:
+        return recursed(self.a.conjugate(), ct[..., ::-1])[..., ::-1]
+
+
+@define(eq=False, repr=False)
+class ByRecursion:
+    """`recursed` as a map of a change of its coefficients."""
+
+    broadcasts: ClassVar[bool] = True
+    pattern = rows_of
+    a: Array
+    y: Array
+
+    def push(self, t: Array) -> Array:
+        terms = [t[..., k, None] * delayed(self.y, k) for k in range(self.a.shape[-1])]
+        return -recursed(self.a, sum(terms))
+
+    def pull(self, ct: Array) -> Array:
+        back = Recursion(self.a).pull(ct)
+        y = self.y.conjugate()
+        taps = [np.sum(back * delayed(y, k), axis=-1) for k in range(self.a.shape[-1])]
+        return -np.stack(taps, axis=-1)
+
+
+def filtered_body(b: Array, a: Array, x: Array) -> Array:
+    """Filter as `filtered` does."""
+    return recursed(a, sum(b[k] * delayed(x, k) for k in range(b.shape[0])))
+
+
+def filtered_from_body(b: Array, a: Array, x: Array, s: Array) -> Array:
+    """Filter as `filtered_from` does."""
+    n, m = x.shape[-1], s.shape[-1]
+    first = s[..., :n] if m >= n else np.concatenate((s, np.zeros((*s.shape[:-1], n - m))), -1)
+    return recursed(a, sum(b[k] * delayed(x, k) for k in range(b.shape[0])) + first)
+
+
 def one_like(a: Array) -> Array:
     """Make the numerator of 1 / a(z)."""
     return np.ones(1, a.dtype)
 
 
 RECURSION: dict[Any, Entry] = {
+    recursed: rule(
+        lambda out, a, z: ByRecursion(a, out),
+        lambda out, a, z: Recursion(a),
+        signature=arguments_of(recursed, "a z"),
+        facts=facts.cores("(l),(n)->(n)"),
+    ),
     filtered: rule(
         by_numerator,
         by_denominator,
         by_input,
         signature=arguments_of(filtered, "b a x"),
-        facts=facts.cores("(k)!,(l)!,(n)->(n)"),
+        facts=facts.cores("(k)!,(l)!,(n)->(n)").also(body=filtered_body),
     ),
     filtered_from: rule(
         by_numerator,
@@ -148,7 +240,7 @@ RECURSION: dict[Any, Entry] = {
         by_input,
         by_state,
         signature=arguments_of(filtered_from, "b a x s"),
-        facts=facts.cores("(k)!,(l)!,(n),(d)->(n)"),
+        facts=facts.cores("(k)!,(l)!,(n),(d)->(n)").also(body=filtered_from_body),
     ),
 }
 
@@ -161,7 +253,7 @@ SKIPS_ZEROS = np.lib.NumpyVersion(scipy.__version__) < "1.18.0"
 """Whether `lfilter_zi` passes over zeros that a denominator begins with; newer ones refuse them."""
 
 
-@scipy_composition(FILTERS, scipy.signal.lfilter, "b a x zi")
+@counterpart(FILTERS, scipy.signal.lfilter, "b a x zi")
 def lfilter(b: Array, a: Array, x: Array, axis: int = -1, zi: Any = None) -> Any:
     """Filter along one axis, as `scipy.signal.lfilter` does.
 
@@ -196,7 +288,7 @@ def lfilter(b: Array, a: Array, x: Array, axis: int = -1, zi: Any = None) -> Any
     return from_last(y, axis), from_last(zf, axis)
 
 
-@scipy_composition(FILTERS, scipy.signal.lfilter_zi, "b a")
+@counterpart(FILTERS, scipy.signal.lfilter_zi, "b a")
 def lfilter_zi(b: Array, a: Array) -> Array:
     """Compute the state in which a filter answers a step at once, as SciPy's `lfilter_zi` does.
 
@@ -229,7 +321,7 @@ def lfilter_zi(b: Array, a: Array) -> Array:
     return np.linalg.solve(delays + a[1:, None] * first, b[1:] - a[1:] * b[0])
 
 
-@scipy_composition(FILTERS, scipy.signal.sosfilt, "sos x zi")
+@counterpart(FILTERS, scipy.signal.sosfilt, "sos x zi")
 def sosfilt(sos: Array, x: Array, axis: int = -1, zi: Any = None) -> Any:
     """Filter along one axis by second-order sections, as `scipy.signal.sosfilt` does.
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.extend.arrays import TRACERS, Array, as_array
+from tape_ad.extend.arrays import Array, as_array, is_traced
 from tape_ad.extend.rules import Constant, Entry, add_facts, overridable
-from tape_ad.scipy.counterparts import scipy_composition, scipy_function
+from tape_ad.scipy.counterparts import counterpart, scipy_function
 from tape_ad.scipy.installed import scipy
 
 __all__ = [
@@ -50,7 +50,7 @@ def alpha_of(number: Any) -> Any:
 PEAKS.update({each: Constant() for each in (found, based, crossed)})
 
 
-@scipy_composition(PEAKS, scipy.signal.find_peaks, "x")
+@counterpart(PEAKS, scipy.signal.find_peaks, "x")
 def find_peaks(
     x: Array,
     height: Any = None,
@@ -87,7 +87,7 @@ def find_peaks(
         rel_height=rel_height,
         plateau_size=plateau_size,
     )
-    if type(properties) in TRACERS:
+    if is_traced(properties):
         raise properties.capture.refusal(
             "find_peaks gives a dict of properties, which no replay makes; call it before, and "
             "compile what is done with them"
@@ -112,7 +112,7 @@ def above_bases(x: Array, peaks: Array, bases: Any) -> Array:
     return x[peaks] - np.maximum(x[left], x[right])
 
 
-@scipy_composition(PEAKS, scipy.signal.peak_prominences, "x")
+@counterpart(PEAKS, scipy.signal.peak_prominences, "x")
 def peak_prominences(x: Array, peaks: Any, wlen: Any = None) -> tuple[Array, Array, Array]:
     """Compute how far peaks stand out, as `scipy.signal.peak_prominences` does.
 
@@ -132,7 +132,7 @@ def peak_prominences(x: Array, peaks: Any, wlen: Any = None) -> tuple[Array, Arr
     return above_bases(x, peaks, (left, right)), left, right
 
 
-@scipy_composition(
+@counterpart(
     PEAKS, scipy.signal.peak_widths, "x rel_height prominence_data", trees="prominence_data"
 )
 def peak_widths(

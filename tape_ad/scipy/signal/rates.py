@@ -7,11 +7,11 @@ import numpy as np
 from attrs import define
 
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import Array, as_array, axis_of
+from tape_ad.extend.arrays import Array, as_array, axis_of, is_handle
 from tape_ad.extend.maps import Chain, Index, LinearMap, Reshape
 from tape_ad.extend.patterns import rows_of
 from tape_ad.extend.rules import Entry, arguments_of, overridable, rule
-from tape_ad.scipy.counterparts import is_handle, scipy_composition
+from tape_ad.scipy.counterparts import counterpart
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.convolution import Convolution, convolved
 from tape_ad.scipy.signal.filters import coefficients, from_last, to_last
@@ -118,7 +118,7 @@ CONTINUED: dict[str, dict[str, str]] = {
 """How `numpy.pad` continues a signal in the modes of `upfirdn`."""
 
 
-@scipy_composition(RATES, scipy.signal.upfirdn, "h x cval")
+@counterpart(RATES, scipy.signal.upfirdn, "h x cval")
 def upfirdn(
     h: Array,
     x: Array,

@@ -6,8 +6,8 @@ import numpy as np
 from attrs import define
 
 from tape_ad import differentiable
-from tape_ad.base.errors import SingularJacobianError, UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, as_array, primal
+from tape_ad.errors import SingularJacobianError, UnsupportedArgumentError
+from tape_ad.extend.arrays import Array, as_array, is_handle, primal
 from tape_ad.extend.maps import SAME
 from tape_ad.extend.packages import note_stand_in
 from tape_ad.extend.patterns import dense
@@ -18,7 +18,7 @@ from tape_ad.extend.rules import (
     overridable,
     rule,
 )
-from tape_ad.scipy.counterparts import is_handle, scipy_composition
+from tape_ad.scipy.counterparts import counterpart
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.convolution import convolve, convolved
 from tape_ad.scipy.signal.filters import coefficients, filtered
@@ -102,7 +102,7 @@ normalize = differentiable(scipy.signal.normalize)
 zpk2sos = differentiable(scipy.signal.zpk2sos)
 
 
-@scipy_composition(ROOTS, scipy.signal.tf2zpk, "b a")
+@counterpart(ROOTS, scipy.signal.tf2zpk, "b a")
 def tf2zpk(b: Array, a: Array) -> tuple[Array, Array, Array]:
     """Find zeros, poles and the gain of coefficients, as `scipy.signal.tf2zpk` does.
 
@@ -127,7 +127,7 @@ def tf2zpk(b: Array, a: Array) -> tuple[Array, Array, Array]:
     return in_precision(z, like[0]), in_precision(p, like[1]), b[0]
 
 
-@scipy_composition(ROOTS, scipy.signal.tf2sos, "b a")
+@counterpart(ROOTS, scipy.signal.tf2sos, "b a")
 def tf2sos(b: Array, a: Array, pairing: str | None = None, *, analog: bool = False) -> Array:
     """Make second-order sections of a transfer function, as `scipy.signal.tf2sos` does.
 
@@ -154,7 +154,7 @@ def tf2sos(b: Array, a: Array, pairing: str | None = None, *, analog: bool = Fal
     return zpk2sos(*tf2zpk(b, a), pairing=pairing, analog=analog)
 
 
-@scipy_composition(ROOTS, scipy.signal.sos2tf, "sos")
+@counterpart(ROOTS, scipy.signal.sos2tf, "sos")
 def sos2tf(sos: Array) -> tuple[Array, Array]:
     """Multiply sections out, as `scipy.signal.sos2tf` does.
 
@@ -210,7 +210,7 @@ def without_zeros(c: Array) -> Array:
     return c[count:]
 
 
-@scipy_composition(ROOTS, scipy.signal.residue, "b a")
+@counterpart(ROOTS, scipy.signal.residue, "b a")
 def residue(b: Array, a: Array, tol: float = 1e-3, rtype: str = "avg") -> tuple[Array, ...]:
     """Expand ``b(s) / a(s)`` in partial fractions, as `scipy.signal.residue` does.
 
@@ -232,7 +232,7 @@ def residue(b: Array, a: Array, tol: float = 1e-3, rtype: str = "avg") -> tuple[
     return residues_at(poles, rest) / a[0], poles, k[zeros_in_front(b) :]
 
 
-@scipy_composition(ROOTS, scipy.signal.residuez, "b a")
+@counterpart(ROOTS, scipy.signal.residuez, "b a")
 def residuez(b: Array, a: Array, tol: float = 1e-3, rtype: str = "avg") -> tuple[Array, ...]:
     """Expand ``b(z) / a(z)`` in partial fractions, as `scipy.signal.residuez` does.
 
@@ -322,7 +322,7 @@ def groups_of(p: Array, tol: float) -> Array:
 ROOTS[groups_of] = Constant()
 
 
-@scipy_composition(ROOTS, scipy.signal.unique_roots, "p")
+@counterpart(ROOTS, scipy.signal.unique_roots, "p")
 def unique_roots(p: Array, tol: float = 1e-3, rtype: str = "min") -> tuple[Array, Array]:
     """Take roots that are close for one, as `scipy.signal.unique_roots` does.
 

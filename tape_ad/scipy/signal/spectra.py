@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.arrays import Array, as_array, joined
 from tape_ad.extend.packages import copied, note_stand_in
-from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.trends import detrend
 from tape_ad.scipy.stand_ins import stands_for

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import ShapeError
+from tape_ad.errors import ShapeError
 from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.rules import Entry
-from tape_ad.scipy.counterparts import scipy_composition, with_value
+from tape_ad.scipy.counterparts import counterpart, with_value
 from tape_ad.scipy.installed import scipy
 
 __all__ = [
@@ -45,7 +45,7 @@ def quadratic(x: Array) -> Array:
 EVALUATED = "cj newx dx x0"
 
 
-@scipy_composition(SPLINE_FILTERS, scipy.signal.cspline1d_eval, EVALUATED)
+@counterpart(SPLINE_FILTERS, scipy.signal.cspline1d_eval, EVALUATED)
 def cspline1d_eval(cj: Array, newx: Array, dx: Any = 1.0, x0: Any = 0) -> Array:
     """Evaluate a cubic spline, as `scipy.signal.cspline1d_eval` does.
 
@@ -65,7 +65,7 @@ def cspline1d_eval(cj: Array, newx: Array, dx: Any = 1.0, x0: Any = 0) -> Array:
     return evaluated(cj, newx, dx, x0, cubic, 4)
 
 
-@scipy_composition(SPLINE_FILTERS, scipy.signal.qspline1d_eval, EVALUATED)
+@counterpart(SPLINE_FILTERS, scipy.signal.qspline1d_eval, EVALUATED)
 def qspline1d_eval(cj: Array, newx: Array, dx: Any = 1.0, x0: Any = 0) -> Array:
     """Evaluate a quadratic spline, as `scipy.signal.qspline1d_eval` does.
 
@@ -118,7 +118,7 @@ def along_both(signal: Array, rows: Rows, columns: Rows | None) -> Array:
     return np.stack([columns(unit) for unit in units], axis=1) @ out
 
 
-@scipy_composition(SPLINE_FILTERS, scipy.signal.symiirorder1, "signal c0")
+@counterpart(SPLINE_FILTERS, scipy.signal.symiirorder1, "signal c0")
 def symiirorder1(signal: Array, c0: Any, z1: Any, precision: float = -1.0) -> Array:
     """Filter rows forth and back by one pole, as `scipy.signal.symiirorder1` does.
 
@@ -144,7 +144,7 @@ def symiirorder1(signal: Array, c0: Any, z1: Any, precision: float = -1.0) -> Ar
     return with_value(composed, None, symiirorder1, (signal, c0, z1, precision), {})
 
 
-@scipy_composition(SPLINE_FILTERS, scipy.signal.symiirorder2, "input")
+@counterpart(SPLINE_FILTERS, scipy.signal.symiirorder2, "input")
 def symiirorder2(
     input: Array,  # noqa: A002 - SciPy's name
     r: float,
@@ -173,7 +173,7 @@ def symiirorder2(
     return with_value(composed, None, symiirorder2, (input, r, omega, precision), {})
 
 
-@scipy_composition(SPLINE_FILTERS, scipy.signal.cspline2d, "signal")
+@counterpart(SPLINE_FILTERS, scipy.signal.cspline2d, "signal")
 def cspline2d(signal: Array, lamb: float = 0.0, precision: float = -1.0) -> Array:
     """Compute the coefficients of a cubic spline of an image, as `scipy.signal.cspline2d` does.
 
@@ -208,7 +208,7 @@ def smoothing(signal: Array, lamb: float, precision: float) -> Rows:
     return lambda x: scipy.signal.symiirorder2(x, rho, omega, precision)
 
 
-@scipy_composition(SPLINE_FILTERS, scipy.signal.qspline2d, "signal")
+@counterpart(SPLINE_FILTERS, scipy.signal.qspline2d, "signal")
 def qspline2d(signal: Array, lamb: float = 0.0, precision: float = -1.0) -> Array:
     """Compute the coefficients of a quadratic spline of an image, as SciPy's `qspline2d` does.
 
@@ -233,7 +233,7 @@ def qspline2d(signal: Array, lamb: float = 0.0, precision: float = -1.0) -> Arra
     )
 
 
-@scipy_composition(SPLINE_FILTERS, scipy.signal.sepfir2d, "input hrow hcol")
+@counterpart(SPLINE_FILTERS, scipy.signal.sepfir2d, "input hrow hcol")
 def sepfir2d(input: Array, hrow: Array, hcol: Array) -> Array:  # noqa: A002 - SciPy's name
     """Filter rows and columns of an image, mirrored at its edges, as `scipy.signal.sepfir2d` does.
 

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from tape_ad import differentiable
-from tape_ad.extend.arrays import as_array
+from tape_ad.extend.arrays import as_array, is_handle
 from tape_ad.extend.packages import copied
 from tape_ad.extend.rules import Entry
-from tape_ad.scipy.counterparts import is_handle, scipy_composition
+from tape_ad.scipy.counterparts import counterpart
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.functions import expm
 
@@ -19,7 +19,7 @@ SYSTEMS: dict[Any, Entry] = {}
 from_zero = copied(scipy.signal.lsim)
 
 
-@scipy_composition(SYSTEMS, from_zero, "system U T X0", trees="system")
+@counterpart(SYSTEMS, from_zero, "system U T X0", trees="system")
 def lsim(
     system: Any,
     U: Any,  # noqa: N803 - SciPy's name

@@ -13,11 +13,10 @@ import numpy as np
 import scipy.sparse
 from attrs import define, frozen
 
-from tape_ad.base.errors import ConversionError, ShapeError, UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, as_array
+from tape_ad.errors import ConversionError, ShapeError, UnsupportedArgumentError
+from tape_ad.extend.arrays import Array, as_array, holds, joined
 from tape_ad.extend.maps import Gather
 from tape_ad.extend.rules import takes_over
-from tape_ad.scipy.counterparts import holds, joined
 
 __all__ = [
     "FORMATS",

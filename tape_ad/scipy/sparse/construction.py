@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, as_array
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import Array, as_array, joined
 from tape_ad.extend.rules import takes_over
-from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.sparse.arrays import (
     FORMATS,

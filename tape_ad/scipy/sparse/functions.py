@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse.linalg
 
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, as_array
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import Array, as_array, joined
 from tape_ad.extend.maps import LinearMap
 from tape_ad.extend.rules import Constant, Entry, overridable, rule, takes_over
-from tape_ad.scipy.counterparts import joined, with_value
+from tape_ad.scipy.counterparts import with_value
 from tape_ad.scipy.linalg.functions import Derivative, block, one_by_one
 from tape_ad.scipy.linalg.functions import expm as dense_expm
 from tape_ad.scipy.sparse.arrays import FORMATS, is_ours, is_sparse, merged

@@ -10,8 +10,8 @@ from typing import Any, Self
 import numpy as np
 from attrs import define, frozen
 
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, Shape, as_array
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import Array, Shape, as_array, joined
 from tape_ad.extend.maps import PlainMap
 from tape_ad.extend.patterns import Pattern, by_batch, reads
 from tape_ad.extend.rules import Call, Entry, outputs, overridable, rule, takes_over
@@ -20,7 +20,7 @@ from tape_ad.scipy.linalg.functions import expm
 from tape_ad.scipy.linalg.systems import Coefficients, RightHandSide, in_columns
 from tape_ad.scipy.sparse.arrays import SparseArray, pattern_of
 from tape_ad.scipy.sparse.operators import Recording
-from tape_ad.scipy.sparse.systems import Dense, Sparse, joined, listed, sparse_solved
+from tape_ad.scipy.sparse.systems import Dense, Sparse, sparse_solved
 
 __all__ = ["ITERATIONS", "SOLVERS", "expm_multiply", "exponential_times", "iterated"]
 
@@ -167,7 +167,7 @@ def iteration(name: str) -> Solver:
             options["x0"] = args[0]
         if isinstance(A, Recording):
             A = matrix_of(A)  # noqa: N806 - SciPy's name
-        given = (A, getattr(A, "data", None), b, *listed(b), *options.values())
+        given = (A, getattr(A, "data", None), joined(b), *options.values())
         ours = isinstance(A, (tuple, SparseArray)) or any(takes_over(type(each)) for each in given)
         if not ours:
             return solver(A, b, **options)
@@ -175,14 +175,14 @@ def iteration(name: str) -> Solver:
         parts: Any = pattern_of(A)
         if parts is None and isinstance(A, scipy.sparse.linalg.LinearOperator):
             parts = data, Operator(A)
-        data, pattern = parts or (joined(A), Dense())
+        data, pattern = parts or (as_array(joined(A)), Dense())
         for key, value in options.items():
             if takes_over(type(value)):
                 raise UnsupportedArgumentError(
                     f"tape_ad.scipy.sparse.linalg.{name}: the solution does not depend on {key}=; "
                     "pass its .data"
                 )
-        b = joined(b)
+        b = as_array(joined(b))
         x, info = iterated(data, b.reshape(-1), pattern, name, options)
         return x, int(info)
 
@@ -326,13 +326,15 @@ def expm_multiply(
                 f"tape_ad.scipy.sparse.linalg.expm_multiply: there is no derivative by {name}=; "
                 "write tape_ad.scipy.linalg.expm(A * time) @ B for one by a time"
             )
-    matrix = A.toarray() if isinstance(A, SparseArray) else joined(A)
+    matrix = A.toarray() if isinstance(A, SparseArray) else as_array(joined(A))
     if not takes_over(type(matrix)):
-        return exponential_times(joined(B), A if scipy.sparse.issparse(A) else matrix, given)
+        return exponential_times(
+            as_array(joined(B)), A if scipy.sparse.issparse(A) else matrix, given
+        )
     times = times_of(given)
     if times is None:
-        return expm(matrix) @ joined(B)
-    return np.stack([expm(matrix * time) @ joined(B) for time in times])
+        return expm(matrix) @ as_array(joined(B))
+    return np.stack([expm(matrix * time) @ as_array(joined(B)) for time in times])
 
 
 ITERATIONS: dict[Any, Entry] = {

@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 from attrs import define
 
-from tape_ad.base.errors import ShapeError, TapeError
-from tape_ad.extend.arrays import Array, as_array
+from tape_ad.errors import ShapeError, TapeError
+from tape_ad.extend.arrays import Array, as_array, joined
 from tape_ad.extend.maps import PlainMap, pushed
 from tape_ad.extend.patterns import rows_of
 from tape_ad.extend.rules import takes_over
-from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.sparse.arrays import is_ours, is_sparse
 

@@ -8,8 +8,8 @@ import scipy.sparse
 import scipy.sparse.linalg
 from attrs import define, frozen
 
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, Shape, as_array
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import Array, Shape, as_array, holds, joined
 from tape_ad.extend.maps import PlainMap, adjoint
 from tape_ad.extend.patterns import Pattern as Entries
 from tape_ad.extend.patterns import by_columns, reads
@@ -24,8 +24,6 @@ __all__ = [
     "Factors",
     "Sparse",
     "factorized",
-    "joined",
-    "listed",
     "solved_by_factors",
     "sparse_parts",
     "sparse_solved",
@@ -206,10 +204,10 @@ def spsolve(
     >>> spsolve((np.array([2.0, 4.0]), np.array([0, 1]), np.array([0, 1, 2])), np.array([2.0, 2.0]))
     array([1. , 0.5])
     """
-    if scipy.sparse.issparse(A) and not any(takes_over(type(each)) for each in (b, *listed(b))):
+    if scipy.sparse.issparse(A) and not (takes_over(type(b)) or holds(b)):
         return scipy.sparse.linalg.spsolve(A, b, permc_spec=permc_spec, use_umfpack=use_umfpack)
     data, pattern = sparse_parts("spsolve", A)
-    b = joined(b)
+    b = as_array(joined(b))
     b = b[:, 0] if b.ndim == 2 and b.shape[1] == 1 else b
     return sparse_solved(data, b, pattern)
 
@@ -243,7 +241,7 @@ def spsolve_triangular(
     >>> spsolve_triangular(a, np.array([2.0, 5.0]))
     array([1., 1.])
     """
-    if scipy.sparse.issparse(A) and not any(takes_over(type(each)) for each in (b, *listed(b))):
+    if scipy.sparse.issparse(A) and not (takes_over(type(b)) or holds(b)):
         return scipy.sparse.linalg.spsolve_triangular(
             A,
             b,
@@ -253,17 +251,9 @@ def spsolve_triangular(
             unit_diagonal=unit_diagonal,
         )
     data, pattern = sparse_parts("spsolve_triangular", A)
-    return sparse_solved(data, joined(b), pattern, triangular=(bool(lower), bool(unit_diagonal)))
-
-
-def listed(b: Any) -> tuple[Any, ...]:
-    """Give the elements of a list or tuple, which may be handles."""
-    return tuple(b) if isinstance(b, (list, tuple)) else ()
-
-
-def joined(b: Any) -> Array:
-    """Take a right-hand side to an array, or a list of handles to one."""
-    return np.stack(list(b)) if any(takes_over(type(each)) for each in listed(b)) else as_array(b)
+    return sparse_solved(
+        data, as_array(joined(b)), pattern, triangular=(bool(lower), bool(unit_diagonal))
+    )
 
 
 def sparse_parts(name: str, a: Any) -> tuple[Array, Pattern]:
@@ -377,10 +367,10 @@ class Factors:
         array or Tensor, shape of `rhs`
         """
         if not takes_over(type(self.data)):
-            return solved_by_factors(joined(rhs), self.lu, trans)
+            return solved_by_factors(as_array(joined(rhs)), self.lu, trans)
         data = self.data.conjugate() if trans == "H" else self.data
         pattern = self.pattern if trans == "N" else self.pattern.transposed()
-        return sparse_solved(data, joined(rhs), pattern)
+        return sparse_solved(data, as_array(joined(rhs)), pattern)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(object.__getattribute__(self, "lu"), name)

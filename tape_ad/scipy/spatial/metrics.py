@@ -11,7 +11,7 @@ import scipy.spatial.distance
 import scipy.special
 from attrs import define
 
-from tape_ad.base.errors import DtypeError, UnsupportedArgumentError
+from tape_ad.errors import DtypeError, UnsupportedArgumentError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, Shape, as_array, unit, within
 from tape_ad.extend.patterns import Pattern, dense_blocks, reads

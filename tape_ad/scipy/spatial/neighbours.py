@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, in_double
 from tape_ad.extend.rules import Entry, constants
-from tape_ad.scipy.counterparts import scipy_composition, takes_lists
+from tape_ad.scipy.counterparts import counterpart, takes_lists
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.interpolate.shared import is_plain
 from tape_ad.scipy.spatial import metrics
@@ -26,7 +26,7 @@ NEIGHBOURS: dict[Any, Entry] = {}
 # SciPy 1.18 deprecates its own three of these, so that they are not called
 
 
-@scipy_composition(NEIGHBOURS, None, "x y p")
+@counterpart(NEIGHBOURS, None, "x y p")
 def minkowski_distance(x: Array, y: Array, p: Any = 2.0) -> Array:
     """Measure the difference on the last axis, as `scipy.spatial.minkowski_distance` does.
 
@@ -48,7 +48,7 @@ def minkowski_distance(x: Array, y: Array, p: Any = 2.0) -> Array:
     return metrics.minkowski(in_double(x), in_double(y), p)
 
 
-@scipy_composition(NEIGHBOURS, None, "x y p")
+@counterpart(NEIGHBOURS, None, "x y p")
 def minkowski_distance_p(x: Array, y: Array, p: Any = 2.0) -> Array:
     """Compute the power of a distance that takes no root, as SciPy's function does.
 
@@ -72,7 +72,7 @@ def minkowski_distance_p(x: Array, y: Array, p: Any = 2.0) -> Array:
     return np.add.reduce(d**p, axis=-1)
 
 
-@scipy_composition(NEIGHBOURS, None, "x y p")
+@counterpart(NEIGHBOURS, None, "x y p")
 def distance_matrix(x: Array, y: Array, p: Any = 2.0, threshold: int = 1000000) -> Array:
     """Measure the distance of each point to each of others, as SciPy's function does.
 

@@ -22,10 +22,9 @@ import scipy.spatial
 import scipy.spatial.transform
 
 from tape_ad import differentiable
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, in_double, plain, primal
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import Array, in_double, joined, plain, primal
 from tape_ad.extend.solvers import implicit
-from tape_ad.scipy.counterparts import joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.interpolate.polynomials import piece_of
 from tape_ad.scipy.interpolate.shared import is_plain

@@ -26,17 +26,17 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.packages import extra, published
 
 with extra("scipy", "tape_ad.scipy.special"):
     import scipy.special as sp
 
 from tape_ad import Tensor
-from tape_ad.extend.arrays import Array
+from tape_ad.extend.arrays import Array, joined
 from tape_ad.extend.rules import add_rules
 from tape_ad.rules.nn import activations
-from tape_ad.scipy.counterparts import WITH_VALUE, joined
+from tape_ad.scipy.counterparts import WITH_VALUE
 from tape_ad.scipy.special import gamma_functions as gammas  # so that `gamma` is SciPy's function
 from tape_ad.scipy.special import logarithms, shared
 from tape_ad.scipy.special.counts import *

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.rules import Call, Entry, arguments_of, quiet, rule
-from tape_ad.scipy.counterparts import refuse_elsewhere, scipy_composition, scipy_function
+from tape_ad.scipy.counterparts import counterpart, refuse_elsewhere, scipy_function
 from tape_ad.scipy.special.shared import BERNOULLI, sp
 
 __all__ = ["COUNTS", "diric", "factorial", "perm"]
@@ -87,7 +87,7 @@ COUNTS[factorial] = rule(
 )
 
 
-@scipy_composition(COUNTS, sp.perm, "N k")
+@counterpart(COUNTS, sp.perm, "N k")
 def perm(N: Array, k: Array, exact: bool = False) -> Any:  # noqa: N803 - SciPy's name
     """Count the permutations of N things taken k at a time; see `scipy.special.perm`.
 

@@ -12,18 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.rules import Entry, quiet
-from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
+from tape_ad.scipy.counterparts import counterpart
 from tape_ad.scipy.special.shared import sp
 
 __all__ = ["ELLIPSOIDAL", "ELLIPSOIDAL_FUNCTIONS"]
-
-ELLIPSOIDAL_FUNCTIONS: dict[str, Any] = {
-    "ellip_harm": scipy_function(sp.ellip_harm, "tape_ad.scipy.special", "h2 k2 s")
-}
-"""Ours, by their names."""
 
 
 def kind(n: int, p: int) -> tuple[int, int, int, int]:
@@ -91,8 +86,9 @@ def polynomial(h2: Array, k2: Array, size: int, factors: list[int], index: int) 
     return found[-3::-1]
 
 
-ELLIPSOIDAL: dict[Any, Entry] = {
-    ELLIPSOIDAL_FUNCTIONS["ellip_harm"]: with_scipy_value(
-        ELLIPSOIDAL_FUNCTIONS["ellip_harm"], quiet(ellip_harm)
-    )
+ELLIPSOIDAL: dict[Any, Entry] = {}
+
+ELLIPSOIDAL_FUNCTIONS: dict[str, Any] = {
+    "ellip_harm": counterpart(ELLIPSOIDAL, sp.ellip_harm, "h2 k2 s", quiet(ellip_harm))
 }
+"""Ours, by their names."""

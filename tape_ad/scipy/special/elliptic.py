@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array, possibly, primal
 from tape_ad.extend.rules import Entry, Maker, Rule, arguments_of, overridable, quiet, rule

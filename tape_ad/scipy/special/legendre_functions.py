@@ -14,7 +14,7 @@ import numpy as np
 
 from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.rules import Entry, Rule, arguments_of, quiet, rule
-from tape_ad.scipy.counterparts import by_name, scipy_function, with_scipy_value
+from tape_ad.scipy.counterparts import by_name, counterpart, scipy_function
 from tape_ad.scipy.special.shared import no_partial, sp
 
 __all__ = ["LEGENDRE", "LEGENDRE_FUNCTIONS"]
@@ -192,6 +192,7 @@ def signed(name: str, parameters: str, options: str) -> Callable[..., Any]:
         return getattr(sp, name)(*args, **kwargs)
 
     function.__name__ = function.__qualname__ = name
+    function.__module__ = "scipy.special"
     function.__signature__ = inspect.Signature(given)  # type: ignore[attr-defined]  # inspect's
     return function
 
@@ -226,7 +227,7 @@ for name, (parameters, handles, options, composition) in NEWER.items():
     for every in (False, True):
         public_name = f"{name}_all" if every else name
         if getattr(sp, public_name):  # which is false of what that release has not
-            public = scipy_function(signed(public_name, parameters, options), MODULE, handles)
             lines = of_all(composition, "m" in parameters.split()) if every else composition
-            LEGENDRE_FUNCTIONS[public_name] = public
-            LEGENDRE[public] = with_scipy_value(public, quiet(lines))
+            LEGENDRE_FUNCTIONS[public_name] = counterpart(
+                LEGENDRE, signed(public_name, parameters, options), handles, quiet(lines)
+            )

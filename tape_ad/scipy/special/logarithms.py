@@ -15,7 +15,7 @@ from tape_ad.extend.maps import Divide, LinearMap, WeightedSum
 from tape_ad.extend.rules import Call, Entry, Rule, overridable, quiet, rule
 from tape_ad.rules.numpy.elementwise import LN2, LN10, cbrt
 from tape_ad.scipy.installed import asked
-from tape_ad.scipy.special.shared import Probe, no_partial, sp
+from tape_ad.scipy.special.shared import Probe, no_partial, sp, ufuncs
 
 __all__ = ["LOGARITHMS", "log_abs_sum_exp", "log_sum_exp"]
 
@@ -90,6 +90,14 @@ def log_abs_sum_exp(a: Array, b: Array | None, axis: Axis, keepdims: bool) -> tu
     return log, sign
 
 
+def log_sum_exp_body(a: Array, b: Array | None, axis: Axis, keepdims: bool) -> Array:
+    """Compute log(sum(b exp(a))), with the largest exponent set apart."""
+    top = np.max(a if b is None else np.where(np.equal(b, 0), -np.inf, a), axis, keepdims=True)
+    shifted = np.exp(a - np.where(np.isfinite(top), top, 0))
+    out = np.log(np.sum(shifted if b is None else b * shifted, axis, keepdims=True)) + top
+    return out if keepdims else np.squeeze(out, axis)[()]
+
+
 def sum_signature(a: Array, b: Array | None, axis: Axis, keepdims: bool) -> Call:
     """Sort the arguments of the two sums."""
     options = {"axis": axis, "keepdims": bool(keepdims)}
@@ -148,6 +156,7 @@ LOGARITHMS: dict[Any, Entry] = {
     sp.logit: rule(quiet(lambda out, x: 1 / (x * (1 - x)))),
     sp.expit: rule(lambda out, x: out * sp.expit(-x)),
     sp.log_expit: rule(lambda out, x: sp.expit(-x)),
+    ufuncs._log1mexp: rule(quiet(lambda out, x: -1 / np.expm1(-x))),
     sp.entr: rule(quiet(lambda out, x: -np.log(x) - 1)),
     sp.rel_entr: rule(rel_entr_first, lambda out, x, y: -ratio(x, y)),
     sp.kl_div: rule(
@@ -187,7 +196,7 @@ LOGARITHMS: dict[Any, Entry] = {
         quiet(log_sum_second),
         signature=sum_signature,
         compute=lambda a, b=None, *, axis, keepdims: log_sum_exp(a, b, axis, keepdims),
-        facts=facts.along(none="all", beside=("b",)),
+        facts=facts.along(none="all", beside=("b",)).also(body=log_sum_exp_body),
     ),
     log_abs_sum_exp: Rule(
         makers=(log_abs_sum_first, log_abs_sum_second),

@@ -13,7 +13,7 @@ import numpy as np
 
 from tape_ad.extend.arrays import Array
 from tape_ad.extend.rules import Entry
-from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
+from tape_ad.scipy.counterparts import counterpart
 from tape_ad.scipy.special.shared import sp
 
 __all__ = ["NODES", "NODES_FUNCTIONS"]
@@ -81,15 +81,12 @@ def with_array_sum(theirs: Callable[..., Any]) -> Callable[..., Any]:
     return roots
 
 
-NODES_FUNCTIONS: dict[str, Any] = {
-    name: scipy_function(with_array_sum(getattr(sp, name)), "tape_ad.scipy.special", handles)
-    for name, (_, handles, _) in COMPOSITIONS.items()
-}
+NODES: dict[Any, Entry] = {}
+
+NODES_FUNCTIONS: dict[str, Any] = {}
 """Ours, by their names, and by their older ones."""
 
-NODES: dict[Any, Entry] = {
-    NODES_FUNCTIONS[name]: with_scipy_value(NODES_FUNCTIONS[name], composition)
-    for name, (composition, _, _) in COMPOSITIONS.items()
-}
-
-NODES_FUNCTIONS.update({old: NODES_FUNCTIONS[name] for name, (_, _, old) in COMPOSITIONS.items()})
+for name, (composition, handles, old) in COMPOSITIONS.items():
+    theirs = with_array_sum(getattr(sp, name))
+    NODES_FUNCTIONS[name] = counterpart(NODES, theirs, handles, composition)
+    NODES_FUNCTIONS[old] = NODES_FUNCTIONS[name]

@@ -30,7 +30,7 @@ from tape_ad.scipy.special.incomplete import (
 )
 from tape_ad.scipy.special.shared import in_double, sp
 
-__all__ = ["NONCENTRAL", "poisson_weight"]
+__all__ = ["NONCENTRAL", "chi_first", "fisher_fourth", "poisson_weight", "student_third"]
 
 CUT = 42.0
 """Sums and integrals end where the terms have fallen by exp(-CUT)."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.rules import Entry, Maker, quiet, rule
 from tape_ad.scipy.special.shared import no_partial, sp

@@ -8,12 +8,22 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.special
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, possibly
 from tape_ad.extend.rules import Maker, quiet
+from tape_ad.scipy import installed
 from tape_ad.scipy.installed import Missing
 
-__all__ = ["BERNOULLI", "Probe", "floating_dtype", "in_double", "no_partial", "sp", "where_found"]
+__all__ = [
+    "BERNOULLI",
+    "Probe",
+    "floating_dtype",
+    "in_double",
+    "no_partial",
+    "sp",
+    "ufuncs",
+    "where_found",
+]
 
 BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
 """B_2, B_4, and so on."""
@@ -80,6 +90,9 @@ class Functions(SimpleNamespace):
 
 
 sp: Any = Functions(**{name: itself(each) for name, each in vars(scipy.special).items()})
+
+ufuncs: Any = installed.scipy.special._ufuncs
+"""What SciPy's own Python computes with, also names that are not public."""
 
 sp.zeta = inspect.unwrap(sp.zeta)  # which calls one of two ufuncs
 sp.sinc = np.sinc

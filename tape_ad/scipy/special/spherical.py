@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.rules import Entry, arguments_of, quiet, rule
-from tape_ad.scipy.counterparts import scipy_function, with_scipy_value
+from tape_ad.scipy.counterparts import counterpart, scipy_function
 from tape_ad.scipy.special.shared import no_partial, sp
 
 __all__ = ["SPHERICAL", "SPHERICAL_FUNCTIONS"]
@@ -23,9 +23,6 @@ __all__ = ["SPHERICAL", "SPHERICAL_FUNCTIONS"]
 Function = Callable[..., Any]
 
 HOME = "tape_ad.scipy.special"
-
-OF_ARRAYS = "spherical_jn spherical_yn spherical_in spherical_kn jvp yvp ivp kvp h1vp h2vp"
-OF_NUMBERS = "riccati_jn riccati_yn lmbda pbdv_seq pbvv_seq"
 
 
 def taking_arrays(function: Function) -> Function:
@@ -38,24 +35,18 @@ def taking_arrays(function: Function) -> Function:
     return unpacked
 
 
-SPHERICAL_FUNCTIONS: dict[str, Function] = {
-    **{name: scipy_function(getattr(sp, name), HOME, "z") for name in OF_ARRAYS.split()},
-    **{
-        name: scipy_function(taking_arrays(getattr(sp, name)), HOME, "x")
-        for name in OF_NUMBERS.split()
-    },
-}
+SPHERICAL: dict[Any, Entry] = {}
+
+SPHERICAL_FUNCTIONS: dict[str, Function] = {}
 """Ours, by their names."""
 
-OURS = SPHERICAL_FUNCTIONS
 
-
-def spherical(name: str, below: int, above: int) -> Entry:
-    """Make the rule of one kind: (2n + 1) w' = below n w_(n-1) + above (n + 1) w_(n+1).
+def spherical(name: str, below: int, above: int) -> None:
+    """Enter the rule of one kind: (2n + 1) w' = below n w_(n-1) + above (n + 1) w_(n+1).
 
     The same holds for w', which SciPy gives as well, so nothing is divided by z.
     """
-    function = OURS[name]
+    function = SPHERICAL_FUNCTIONS[name] = scipy_function(getattr(sp, name), HOME, "z")
 
     def maker(out: Array, n: Array, z: Array, derivative: bool) -> Array:
         if not derivative:
@@ -67,7 +58,7 @@ def spherical(name: str, below: int, above: int) -> Entry:
         upper = (n + 1) * function(n + 1, z, True)
         return (below * lower + above * upper) / (2 * n + 1)
 
-    return rule(
+    SPHERICAL[function] = rule(
         no_partial(name, "n"),
         quiet(maker),
         signature=arguments_of(function, "n z", "derivative"),
@@ -75,8 +66,8 @@ def spherical(name: str, below: int, above: int) -> Entry:
     )
 
 
-def repeatedly(name: str, of: Function, sign: int, outer: int = 1) -> Entry:
-    """Make the entry of an n-th derivative: a sum of functions of orders v - n, v - n + 2, ..."""
+def repeatedly(name: str, of: Function, sign: int, outer: int = 1) -> None:
+    """Enter an n-th derivative: a sum of functions of orders v - n, v - n + 2, ..."""
 
     def composed(v: Array, z: Array, n: Any) -> Array:
         n = operator.index(n)
@@ -86,19 +77,25 @@ def repeatedly(name: str, of: Function, sign: int, outer: int = 1) -> Entry:
         terms = [sign**i * math.comb(n, i) * of(v - n + 2 * i, z) for i in range(n + 1)]
         return sum(terms) * (outer**n / 2.0**n)
 
-    return with_scipy_value(OURS[name], composed)
+    SPHERICAL_FUNCTIONS[name] = counterpart(SPHERICAL, getattr(sp, name), "z", composed)
 
 
-def riccati(kind: str) -> Entry:
-    """Make the entry of x w_n(x) and its derivative, for all orders up to n, DLMF 10.21(xi)."""
-    function = OURS[f"spherical_{kind}"]
+def of_numbers(name: str, composition: Function) -> None:
+    """Enter a function of which SciPy's takes numbers alone."""
+    theirs = taking_arrays(getattr(sp, name))
+    SPHERICAL_FUNCTIONS[name] = counterpart(SPHERICAL, theirs, "x", composition)
+
+
+def riccati(kind: str) -> None:
+    """Enter x w_n(x) and its derivative, for all orders up to n, DLMF 10.21(xi)."""
+    function = SPHERICAL_FUNCTIONS[f"spherical_{kind}"]
 
     def composed(n: Any, x: Array) -> tuple[Array, Array]:
         orders = np.arange(operator.index(n) + 1)
         value = function(orders, x)
         return x * value, value + x * function(orders, x, True)
 
-    return with_scipy_value(OURS[f"riccati_{kind}"], composed)
+    of_numbers(f"riccati_{kind}", composed)
 
 
 def lmbda(v: float, x: Array) -> tuple[Array, Array]:
@@ -123,20 +120,18 @@ def in_sequence(function: Function) -> Function:
     return composed
 
 
-SPHERICAL: dict[Any, Entry] = {
-    OURS["spherical_jn"]: spherical("spherical_jn", 1, -1),
-    OURS["spherical_yn"]: spherical("spherical_yn", 1, -1),
-    OURS["spherical_in"]: spherical("spherical_in", 1, 1),
-    OURS["spherical_kn"]: spherical("spherical_kn", -1, -1),
-    OURS["jvp"]: repeatedly("jvp", sp.jv, -1),
-    OURS["yvp"]: repeatedly("yvp", sp.yv, -1),
-    OURS["ivp"]: repeatedly("ivp", sp.iv, 1),
-    OURS["kvp"]: repeatedly("kvp", sp.kv, 1, -1),
-    OURS["h1vp"]: repeatedly("h1vp", sp.hankel1, -1),
-    OURS["h2vp"]: repeatedly("h2vp", sp.hankel2, -1),
-    OURS["riccati_jn"]: riccati("jn"),
-    OURS["riccati_yn"]: riccati("yn"),
-    OURS["lmbda"]: with_scipy_value(OURS["lmbda"], lmbda),
-    OURS["pbdv_seq"]: with_scipy_value(OURS["pbdv_seq"], in_sequence(sp.pbdv)),
-    OURS["pbvv_seq"]: with_scipy_value(OURS["pbvv_seq"], in_sequence(sp.pbvv)),
-}
+spherical("spherical_jn", 1, -1)
+spherical("spherical_yn", 1, -1)
+spherical("spherical_in", 1, 1)
+spherical("spherical_kn", -1, -1)
+repeatedly("jvp", sp.jv, -1)
+repeatedly("yvp", sp.yv, -1)
+repeatedly("ivp", sp.iv, 1)
+repeatedly("kvp", sp.kv, 1, -1)
+repeatedly("h1vp", sp.hankel1, -1)
+repeatedly("h2vp", sp.hankel2, -1)
+riccati("jn")
+riccati("yn")
+of_numbers("lmbda", lmbda)
+of_numbers("pbdv_seq", in_sequence(sp.pbdv))
+of_numbers("pbvv_seq", in_sequence(sp.pbvv))

@@ -11,7 +11,7 @@ from tape_ad.extend.rules import Constant, Entry, add_facts, overridable, quiet,
 from tape_ad.scipy.special.logarithms import power_slope
 from tape_ad.scipy.special.shared import in_double, no_partial, sp
 
-__all__ = ["STATISTICS"]
+__all__ = ["STATISTICS", "kolmogorov", "smirnov"]
 
 
 # Tukey's: tklmbda inverts (F**lmbda - (1 - F)**lmbda) / lmbda, and log(F / (1 - F)) for lmbda = 0

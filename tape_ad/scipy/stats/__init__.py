@@ -11,7 +11,7 @@ can be handles. Those of vectors and matrices take handles for points, centres a
 `DISTRIBUTIONS` lists their names. Moments, entropies and expectations without a formula are
 integrated by a quadrature rule; where that does not give SciPy's value, they are refused. A moment
 that does not exist has nan for its slope. `rv_discrete` and `rv_histogram` make distributions of
-tables; `Normal`, `Uniform`, `Mixture` and `make_distribution`, random variables.
+tables. Random variables (`Normal`, `Mixture`, `make_distribution`) are SciPy's own code.
 
 Functions of samples (`skew`, `pearsonr`, `ttest_ind`, `wasserstein_distance`) are SciPy's own code,
 of which a copy takes handles; see `tape_ad.differentiable`. Some steps of it are ours, where they
@@ -29,10 +29,12 @@ Examples
 1.5
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
-from tape_ad.extend.packages import extra
+from tape_ad import differentiable
+from tape_ad.extend.packages import copied_object, extra
 
 with extra("scipy", "tape_ad.scipy.stats"):
     import scipy.stats
@@ -44,9 +46,7 @@ from tape_ad.scipy.stand_ins import OBJECTS
 from tape_ad.scipy.stats import (  # noqa: F401 - steps of SciPy's
     bins,
     comparisons,
-    counts,
     distances,
-    fits,
     goodness,
     kde,
     percentiles,
@@ -65,7 +65,6 @@ from tape_ad.scipy.stats.partials import DISTRIBUTIONS as METHODS
 from tape_ad.scipy.stats.plots import DRAWING
 from tape_ad.scipy.stats.ranks import PUBLISHED, RANKS
 from tape_ad.scipy.stats.tabulated import *
-from tape_ad.scipy.stats.variables import VARIABLES
 
 add_rules(merged(FORMULAS, METHODS, RANKS))
 
@@ -86,11 +85,10 @@ def frozen(original: Any) -> Any:
 OBJECTS[scipy.stats._distn_infrastructure.rv_frozen] = frozen
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    **VARIABLES,
     **PUBLISHED,
     **{
         name: getattr(module, name)
-        for module in (comparisons, counts, fits, resampling)
+        for module in (comparisons, resampling)
         for name in module.__all__
         if hasattr(scipy.stats, name)
     },
@@ -98,10 +96,22 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 """The functions that are not copies of SciPy's own, by their names, each of which is an attribute
 of this module."""
 
+
+def with_copied_result(copy: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function give a class, or an object, whose methods take handles too."""
+
+    def public(*args: Any, **kwargs: Any) -> Any:
+        args = tuple(each.scipy if isinstance(each, Distribution) else each for each in args)
+        found = copy(*args, **kwargs)
+        return differentiable(found) if isinstance(found, type) else copied_object(found)
+
+    return functools.wraps(copy)(public)
+
+
 __getattr__, __dir__ = face(
     __name__,
     DISTRIBUTIONS,
     FUNCTIONS,
     also=["DISTRIBUTIONS", "FUNCTIONS"],
-    around=DRAWING,
+    around=DRAWING | dict.fromkeys(("binomtest", "make_distribution"), with_copied_result),
 )

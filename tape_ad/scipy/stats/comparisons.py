@@ -1,24 +1,23 @@
 """Tests whose results have intervals, for confidence levels that may be handles too."""
 
-import math
 from typing import Any
 
 import numpy as np
 from attrs import field, frozen
 
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import any_handle, joined, plain, refuse_handles
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import any_handle, array_of, plain, refuse_handles
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.stats.methods import cdf, ppf, sf
-from tape_ad.scipy.stats.results import ConfidenceInterval, check_level
-from tape_ad.scipy.stats.samples import floating, refuse_option
+from tape_ad.scipy.stats.methods import ppf, sf
+from tape_ad.scipy.stats.results import ConfidenceInterval
+from tape_ad.scipy.stats.samples import floating
 
-__all__ = ["dunnett", "quantile_test", "tukey_hsd"]
+__all__ = ["dunnett", "tukey_hsd"]
 
 
 def moments_of(samples: Any) -> tuple[Any, Any, Any]:
     """The means, variances and sizes of samples."""
-    arrays = [floating(joined(x)) for x in samples]
+    arrays = [floating(array_of(x)) for x in samples]
     sizes = np.array([x.shape[0] for x in arrays])
     means = np.stack([np.mean(x) for x in arrays])
     return means, np.stack([np.var(x, ddof=1) if x.size > 1 else 0.0 * x[0] for x in arrays]), sizes
@@ -178,88 +177,3 @@ def dunnett(
     errors = np.sqrt(pooled) * np.sqrt(1 / sizes[:-1] + 1 / sizes[-1])
     differences = means[:-1] - means[-1]
     return DunnettResult(differences / errors, differences, errors, alternative, told)
-
-
-# Quantiles
-
-
-@frozen(eq=False)
-class QuantileTestResult:
-    """What is told of a quantile.
-
-    Attributes
-    ----------
-    statistic, statistic_type : int
-        How many elements are below the number (2), or not above it (1).
-    pvalue : number or Tensor
-    """
-
-    statistic: int
-    statistic_type: int
-    pvalue: Any
-    _alternative: str = field(repr=False)
-    _x: Any = field(repr=False)
-    _p: float = field(repr=False)
-
-    def confidence_interval(self, confidence_level: Any = 0.95) -> ConfidenceInterval:
-        """Give two elements of the sample that the quantile is between.
-
-        Parameters
-        ----------
-        confidence_level : number or Tensor, between 0 and 1
-            Which elements they are is piecewise constant in it.
-        """
-        check_level(confidence_level)
-        level, x = float(plain(confidence_level)), np.sort(self._x)
-        counts = scipy.stats.binom(x.shape[0], self._p)
-        tail = (1 - level) / (2 if self._alternative == "two-sided" else 1)
-        first, last = int(counts.ppf(tail)) - 1, int(counts.isf(tail))
-        low: Any = x[first] if first >= 0 else math.nan
-        high: Any = x[last] if last < x.shape[0] else math.nan
-        return ConfidenceInterval(
-            -math.inf if self._alternative == "less" else low,
-            math.inf if self._alternative == "greater" else high,
-        )
-
-
-def quantile_test(
-    x: Any, *, q: Any = 0, p: Any = 0.5, alternative: str = "two-sided", **options: Any
-) -> Any:
-    """Compare a quantile of a sample with a number; see `scipy.stats.quantile_test`.
-
-    Parameters
-    ----------
-    x : array or Tensor, shape (n,)
-        Of it and of q, the order alone counts, so that the p-value is constant in them.
-    q : number or Tensor
-    p : number or Tensor
-        Which quantile it is.
-    alternative : str
-    **options
-        Those of this release of SciPy, for plain arrays.
-
-    Returns
-    -------
-    QuantileTestResult
-        SciPy's own, of plain arrays.
-    """
-    if not any_handle((x, q, p, options)):
-        return scipy.stats.quantile_test(x, q=q, p=p, alternative=alternative, **options)
-    x = joined(x)
-    for name, value in options.items():
-        refuse_option("quantile_test", name, value)
-    if np.ndim(x) != 1:
-        raise UnsupportedArgumentError(
-            "scipy.stats.quantile_test: on handles, a sample has one axis; test one after the other"
-        )
-    told = scipy.stats.quantile_test(plain(x), q=plain(q), p=plain(p), alternative=alternative)
-    share = told.pvalue
-    if any_handle(p):
-        count, n = float(told.statistic), float(x.shape[0])
-        if told.statistic_type == 1:
-            share = cdf(count, n, p, 0.0, name="binom")
-        else:
-            share = sf(count - 1, n, p, 0.0, name="binom")
-        share = np.clip(2 * share, 0.0, 1.0) if alternative == "two-sided" else share
-    parts = (told.statistic, told.statistic_type, share)
-    return QuantileTestResult(*parts, alternative, x, float(plain(p)))

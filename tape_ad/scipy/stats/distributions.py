@@ -9,20 +9,17 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from tape_ad import Tensor
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, any_handle, as_array, primal
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import Array, any_handle, as_array, plain, primal, reaches
 from tape_ad.extend.packages import copied_object
 from tape_ad.scipy.counterparts import with_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.continuous import FAMILIES
-from tape_ad.scipy.stats.discrete import DISCRETE
-from tape_ad.scipy.stats.expectations import by_counting, expectation, moment_of
+from tape_ad.scipy.stats.expectations import moment_of
 from tape_ad.scipy.stats.families import PLAIN
 from tape_ad.scipy.stats.methods import METHODS, FrozenDistribution
 from tape_ad.scipy.stats.moments import moment_by_lines
 from tape_ad.scipy.stats.partials import constant_shapes, parameter_names, refused
-from tape_ad.scipy.stats.supports import ENDS
 
 __all__ = ["Distribution", "primal"]
 
@@ -100,19 +97,15 @@ class Distribution:
         theirs = getattr(self.scipy, name)
         if name.startswith("_"):  # which SciPy's own code asks for, where that is copied
             return getattr(copied_object(self.scipy), name)
-        return self._refusing(name, theirs) if callable(theirs) else theirs
+        if not callable(theirs):
+            return theirs
 
-    def _refusing(self, name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(theirs)
         def method(*args: Any, **kwargs: Any) -> Any:
-            if any_handle((args, kwargs)):
-                raise UnsupportedArgumentError(
-                    f"scipy.stats.{self.name}.{name} does not take handles; "
-                    + INSTEAD.get(name, "pass .data of those that are meant as constants")
-                )
-            return theirs(*args, **kwargs)
+            if not reaches((args, kwargs)):
+                return theirs(*args, **kwargs)
+            return getattr(copied_object(self.scipy), name)(*args, **kwargs)
 
-        method.__name__ = name
-        method.__doc__ = f"See `scipy.stats.{self.name}.{name}`."
         return method
 
     def median(self, *args: Any, **kwargs: Any) -> Any:
@@ -121,29 +114,11 @@ class Distribution:
 
     def interval(self, confidence: Array, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         """Give the ends of the interval around the median that has a given probability."""
-        if not any_handle((confidence, args, kwargs)):
-            ends: tuple[Any, Any] = self.scipy.interval(confidence, *args, **kwargs)
-            return ends
-        low = (1.0 - confidence) / 2
-        high = (1.0 + confidence) / 2
-        return self.ppf(low, *args, **kwargs), self.ppf(high, *args, **kwargs)
-
-    def support(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        """Give the ends of the interval where the density, or a probability, is not 0."""
-        if not any_handle((args, kwargs)):
-            plain: tuple[Any, Any] = self.scipy.support(*args, **kwargs)
-            return plain
-        shapes, loc, *rest = self.split(args, kwargs)
-        standard = self.scipy.support(*map(primal, shapes))
-        formulas = ENDS.get(self.name, (None, None))
-        low, high = (
-            end
-            if formula is None
-            else np.where(np.isinf(end), end, formula(*map(as_array, shapes)))
-            for end, formula in zip(standard, formulas, strict=True)
-        )
-        scale = rest[0] if rest else 1
-        return low * scale + loc, high * scale + loc
+        ends: tuple[Any, Any] = self.scipy.interval(*plain((confidence, *args)), **plain(kwargs))
+        if any_handle((confidence, args, kwargs)):
+            low, high = (1.0 - confidence) / 2, (1.0 + confidence) / 2
+            return self.ppf(low, *args, **kwargs), self.ppf(high, *args, **kwargs)
+        return ends
 
     def rvs(self, *args: Any, size: Any = None, random_state: Any = None, **kwargs: Any) -> Any:
         """Draw random numbers; see `scipy.stats.rv_continuous.rvs`.
@@ -174,60 +149,6 @@ class Distribution:
         if self.name == "vonmises":  # angles, which SciPy takes to the circle
             return np.mod(drawn + np.pi, 2 * np.pi) - np.pi
         return drawn
-
-    def nnlf(self, theta: Any, x: Any) -> Any:
-        """Give the negative logarithm of the likelihood of a sample.
-
-        Parameters
-        ----------
-        theta : sequence
-            The shapes, loc and scale.
-        x : array or Tensor
-        """
-        if not any_handle((theta, x)):
-            return self.scipy.nnlf(theta, x)
-        return -np.sum(self.logpdf(x, *theta))
-
-    def expect(self, func: Any = None, args: Any = (), **options: Any) -> Any:
-        """Give the expectation of a function; see `scipy.stats.rv_continuous.expect`.
-
-        Parameters
-        ----------
-        func : callable, optional
-            Of one number, which may be a handle; the number itself without it.
-        args : tuple
-            The shapes.
-        **options
-            loc and scale, which may be handles, and on plain arguments SciPy's others.
-        """
-        place = {name: options[name] for name in ("loc", "scale") if name in options}
-        if not any_handle((args, options)) and not self._gives_handle(func, args, place):
-            return self.scipy.expect(func, args, **options)
-        others = [name for name in options if name not in place]
-        if others:
-            raise UnsupportedArgumentError(
-                f"scipy.stats.{self.name}.expect does not take {others[0]}= with handles; multiply "
-                "the function by what is 0 outside of the bounds, or pass .data"
-            )
-        shapes, loc, *rest = self.split(args, place)
-        scale = rest[0] if rest else 1.0
-
-        def each(x: Any) -> Any:
-            points = x * scale + loc
-            return points if func is None else np.stack([func(point) for point in points])
-
-        standard = self._expected(each, [as_array(shape) for shape in shapes])
-        with np.errstate(all="ignore"):
-            exact = self.scipy.expect(
-                lambda x: x if func is None else primal(func(x)),
-                tuple(map(primal, args)),
-                **{name: primal(value) for name, value in place.items()},
-            )
-        self._check(primal(standard), exact, "expect")
-        return standard
-
-    def _gives_handle(self, func: Any, args: Any, place: Any) -> bool:
-        return func is not None and isinstance(func(self.ppf(0.5, *args, **place)), Tensor)
 
     def mean(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the mean of the distribution."""
@@ -333,14 +254,6 @@ class Distribution:
                 "as it is not found there by quadrature; pass .data of those that are constants"
             )
 
-    def _expected(self, function: Callable[..., Any], shapes: list[Any]) -> Any:
-        """Give the expectation of a function in standard form."""
-        if self.name in DISCRETE:
-            return by_counting(function, shapes, self.name)
-        kink = FAMILIES.get(self.name, PLAIN).kink
-        at = None if kink is None else kink(*shapes)
-        return expectation(function, shapes, self.name, at)
-
     def _standard(self, method: str, letter: str, shapes: tuple[Any, ...], known: Any) -> Any:
         """Give a moment of the standard form."""
         if not any_handle(shapes):
@@ -374,8 +287,3 @@ def theirs(distribution: Any, letter: str, parameters: Any) -> Any:
     if letter == "e":
         return distribution.entropy(*parameters)
     return distribution.stats(*parameters, moments=letter)
-
-
-INSTEAD = {
-    "fit": "write -np.sum(logpdf(data, ...)) and minimise it, by ta.scipy.optimize for instance",
-}

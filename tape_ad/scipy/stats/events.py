@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import any_handle, as_array
-from tape_ad.scipy.counterparts import joined
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import any_handle, as_array, joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.distributions import primal
 from tape_ad.scipy.stats.tabulated import Frozen, Tabulated

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array
 from tape_ad.extend.rules import Constant, Entry, overridable
 from tape_ad.scipy.installed import scipy
@@ -88,7 +88,7 @@ LANDMARKS: dict[Any, Entry] = {quartiles: Constant(), counted_range: Constant()}
 def has_bounds_that_move(name: str) -> bool:
     """Tell whether the support of a distribution depends on its shapes."""
     own = type(getattr(scipy.stats, name))
-    return own._get_support is not scipy.stats.rv_continuous._get_support
+    return own._get_support is not scipy.stats._distn_infrastructure.rv_continuous._get_support
 
 
 def expectation(
@@ -171,7 +171,7 @@ def moment_of(letter: str, shapes: Sequence[Array], name: str, kink: Array | Non
 
     Moments about the mean lose no digits where it is far from 0.
     """
-    discrete = isinstance(getattr(scipy.stats, name), scipy.stats.rv_discrete)
+    discrete = isinstance(getattr(scipy.stats, name), scipy.stats._distn_infrastructure.rv_discrete)
     expected = by_counting if discrete else functools.partial(expectation, kink=kink)
     columns = [np.expand_dims(shape, -1) for shape in shapes]
     if letter == "e":

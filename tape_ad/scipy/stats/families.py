@@ -16,11 +16,13 @@ from attrs import frozen
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, over_square, ratio
 from tape_ad.extend.rules import Entry, overridable, quiet, rule
+from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.gamma_functions import digamma_step
 from tape_ad.scipy.special.incomplete import betainc_slope, gammainc_slope
 from tape_ad.scipy.special.logarithms import root_slope
 from tape_ad.scipy.special.shared import in_double, sp
 from tape_ad.scipy.special.student import student_score, student_shape, student_slope
+from tape_ad.scipy.stand_ins import stands_for
 from tape_ad.scipy.stats.methods import cdf, pdf, sf
 
 __all__ = [
@@ -257,8 +259,6 @@ COMMON: dict[str, Family] = {
     "laplace": Family(lambda y: -np.sign(y)),
     "logistic": Family(lambda y: -np.tanh(0.5 * y)),
     "cauchy": Family(lambda y: -2 * over_square(y, 1.0)),
-    "gumbel_r": Family(lambda y: np.expm1(-y)),
-    "rayleigh": Family(lambda y: 1 / y - y),
     "arcsine": Family(lambda y: (y - 0.5) / (y * (1 - y))),
     "gamma": Family(
         lambda y, a: ratio(a - 1, y) - 1,
@@ -269,30 +269,12 @@ COMMON: dict[str, Family] = {
             ),
         ),
     ),
-    "invgamma": Family(
-        lambda y, a: (1 / y - (a + 1)) / y,
-        (
-            Shape(
-                lambda y, a: -np.log(y) - sp.digamma(a),
-                slope=lambda y, a: -gammainc_slope(a, 1 / y, 1),
-            ),
-        ),
-    ),
     "chi2": Family(
         lambda y, df: ratio(0.5 * df - 1, y) - 0.5,
         (
             Shape(
                 lambda y, df: 0.5 * (np.log(0.5 * y) - sp.digamma(0.5 * df)),
                 slope=lambda y, df: 0.5 * gammainc_slope(0.5 * df, 0.5 * y, 1),
-            ),
-        ),
-    ),
-    "loggamma": Family(
-        lambda y, c: c - np.exp(y),
-        (
-            Shape(
-                lambda y, c: y - sp.digamma(c),
-                slope=lambda y, c: gammainc_slope(c, np.exp(y), 1),
             ),
         ),
     ),
@@ -306,15 +288,6 @@ COMMON: dict[str, Family] = {
     "t": Family(
         student_score,
         (Shape(student_shape, slope=lambda y, df: student_slope(y, df, 1)),),
-    ),
-    "lognorm": Family(
-        lambda y, s: -(1 + np.log(y) / (s * s)) / y,
-        (
-            Shape(
-                lambda y, s: ((np.log(y) / s) ** 2 - 1) / s,
-                move=lambda y, s: sp.xlogy(y, y) / s,
-            ),
-        ),
     ),
     "weibull_min": Family(weibull_score, (Shape(weibull_shape, move=by_power),)),
     "weibull_max": Family(
@@ -331,10 +304,6 @@ COMMON: dict[str, Family] = {
     "fisk": Family(
         lambda y, c: ratio(c - 1, y) - 2 * c * share_over(y, c),
         (Shape(lambda y, c: 1 / c - np.log(y) * np.tanh(0.5 * c * np.log(y)), move=by_power),),
-    ),
-    "pareto": Family(
-        lambda y, b: -(b + 1) / y,
-        (Shape(lambda y, b: 1 / b - np.log(y), move=by_power),),
     ),
     "genextreme": Family(
         extreme_score,
@@ -357,14 +326,8 @@ COMMON: dict[str, Family] = {
     "truncnorm": Family(
         lambda y, a, b: -y,
         (
-            Shape(
-                lower,
-                slope=lambda y, a, b: -lower(y, a, b) * tail_of(sf, y, a, b),
-            ),
-            Shape(
-                lambda y, a, b: -upper(y, a, b),
-                slope=lambda y, a, b: -upper(y, a, b) * tail_of(cdf, y, a, b),
-            ),
+            Shape(slope=lambda y, a, b: -lower(y, a, b) * tail_of(sf, y, a, b)),
+            Shape(slope=lambda y, a, b: -upper(y, a, b) * tail_of(cdf, y, a, b)),
         ),
     ),
     "triang": Family(
@@ -376,9 +339,12 @@ COMMON: dict[str, Family] = {
             ),
         ),
     ),
-    "vonmises": Family(
-        lambda y, kappa: -kappa * np.sin(y),
-        (Shape(lambda y, kappa: np.cos(y) - sp.i1e(kappa) / sp.i0e(kappa)),),
-    ),
 }
 """The distributions by SciPy's names; shapes stand in SciPy's order."""
+
+
+@stands_for(scipy.stats._continuous_distns.genextreme_gen._get_support)
+def ends_of_extremes(self: Any, c: Array) -> tuple[Array, Array]:
+    """The ends of genextreme's support, of which SciPy divides by the least number there is."""
+    end = 1 / np.where(np.equal(c, 0), 1.0, c)
+    return np.where(np.less(c, 0), end, -np.inf), np.where(np.greater(c, 0), end, np.inf)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, plain, primal
 from tape_ad.extend.rules import takes_over
 from tape_ad.scipy.installed import scipy
@@ -113,3 +113,9 @@ def epps_singleton_2samp(x: Any, y: Any, t: Any = (0.4, 0.8), *, axis: int = 0) 
     result = scipy.stats._hypotests.Epps_Singleton_2sampResult
     p = sf(statistic, 2.0 * t.size, 0.0, 1.0, name="chi2")
     return result(statistic, p.astype(statistic.dtype))
+
+
+@stands_for(scipy.stats._morestats._get_As_weibull)
+def critical_values_of_weibull(c: Any) -> Any:
+    """Look up the critical values for a shape, which SciPy rounds."""
+    return scipy.stats._morestats._get_As_weibull(primal(c))

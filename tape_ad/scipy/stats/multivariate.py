@@ -13,11 +13,19 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import TRACERS, Array, any_handle, as_array, primal, whole
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import (
+    Array,
+    any_handle,
+    as_array,
+    holds,
+    is_traced,
+    joined,
+    primal,
+    whole,
+)
 from tape_ad.extend.packages import copied_object
 from tape_ad.extend.rules import takes_over
-from tape_ad.scipy.counterparts import holds, joined
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.systems import solve_triangular
 from tape_ad.scipy.special.gamma_functions import multigammaln
@@ -48,7 +56,7 @@ def factor(
     sizes = np.absolute(np.linalg.eigvalsh(primal(M)))
     bound = 1e6 * np.finfo(float).eps * np.max(sizes, axis=-1)  # as SciPy has it
     singular = np.less_equal(np.min(sizes, axis=-1), bound) & allow_singular
-    if type(singular) not in TRACERS and singular:
+    if not is_traced(singular) and singular:
         raise UnsupportedArgumentError(
             "scipy.stats: allow_singular=True is not supported with handles and a singular matrix, "
             "as its rank does not move smoothly; write the density in fewer dimensions"
@@ -201,7 +209,7 @@ COUNTS = {"multinomial": ("x", "n"), "dirichlet_multinomial": ("x", "n")}
 
 def operand(x: Any) -> Any:
     """Take a list with handles to an array, and an array of no axes to a number."""
-    if type(x) is np.ndarray or (type(x) in TRACERS and not np.ndim(x)):
+    if type(x) is np.ndarray or (is_traced(x) and not np.ndim(x)):
         return x[()]
     return joined(x)
 
@@ -261,7 +269,7 @@ class Multivariate:
             if not holds([*args, *kwargs.values()]):
                 return theirs(*taken, **named)
             boxes = [x for x in (*taken, *named.values()) if takes_over(type(x))]
-            if all(type(x) in TRACERS for x in boxes):
+            if all(is_traced(x) for x in boxes):
                 return whole(theirs)(*taken, **named)  # SciPy's own bits
             return getattr(copied_object(self.scipy), name)(*taken, **named)
 

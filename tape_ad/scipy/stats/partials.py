@@ -14,14 +14,14 @@ import numpy as np
 from attrs import field, frozen
 
 from tape_ad import grad
-from tape_ad.base.errors import ConversionError, NoRuleError, UnsupportedArgumentError
+from tape_ad.errors import ConversionError, NoRuleError, UnsupportedArgumentError
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import TRACERS, Array, as_array, ratio
+from tape_ad.extend.arrays import Array, as_array, is_traced, ratio
 from tape_ad.extend.packages import copied_object
 from tape_ad.extend.rules import Call, Entry, Makers, jointly
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.stats.continuous import FAMILIES
-from tape_ad.scipy.stats.discrete import DISCRETE
+from tape_ad.scipy.stats.continuous import FAMILIES, LINES
+from tape_ad.scipy.stats.discrete import COUNTED_LINES, DISCRETE
 from tape_ad.scipy.stats.expectations import (
     LANDMARKS,
     MOST_TERMS,
@@ -32,7 +32,7 @@ from tape_ad.scipy.stats.expectations import (
     total,
 )
 from tape_ad.scipy.stats.families import DERIVED, PLAIN, Family, Shape
-from tape_ad.scipy.stats.methods import METHODS, isf, logpdf, pdf, pmf, ppf
+from tape_ad.scipy.stats.methods import METHODS, isf, lines_of, logpdf, pdf, pmf, ppf
 
 __all__ = ["DISTRIBUTIONS", "body_of", "constant_shapes", "parameter_names", "refused"]
 
@@ -89,13 +89,18 @@ def body_of(name: str, method: str) -> Callable[..., Any] | None:
 
     None stands for what a distribution leaves to the classes that all have in common.
     """
+    lines = LINES.get((name, method)) or COUNTED_LINES.get((name, method))
+    if lines is not None:
+        return lines
     distribution = getattr(scipy.stats, name)
     general = next(kind for kind in GENERAL if isinstance(distribution, kind))
     own, general = (getattr(kind, f"_{method}") for kind in (type(distribution), general))
     return None if own is general else getattr(copied_object(distribution), f"_{method}")
 
 
-GENERAL = (scipy.stats.rv_continuous, scipy.stats.rv_discrete)
+INFRASTRUCTURE = scipy.stats._distn_infrastructure
+GENERAL = (INFRASTRUCTURE.rv_continuous, INFRASTRUCTURE.rv_discrete)
+
 
 WITHOUT: set[tuple[str, str]] = set()
 """The methods whose bodies have no derivative, as they call what is compiled."""
@@ -155,7 +160,8 @@ class At:
 
     def standard(self, function: Callable[..., Array], x: Array) -> Array:
         """Call another method of the distribution in standard form."""
-        return function(x, *self.shapes, 0.0, 1.0, name=self.name)
+        place = (0.0,) if self.name in DISCRETE else (0.0, 1.0)
+        return function(x, *self.shapes, *place, name=self.name)
 
     def density(self, y: Array) -> Array:
         """The density in standard form, which is 0 at infinity, where SciPy may give nan."""
@@ -181,25 +187,25 @@ class At:
 
     def alive(self, y: Array, dead: Array) -> Array:
         """Put the median in place of what has no derivative, where SciPy's lines may have none."""
-        if type(dead) not in TRACERS and not np.count_nonzero(dead):  # no tie decides
+        if not is_traced(dead) and not np.count_nonzero(dead):  # no tie decides
             return y
         return np.where(dead, quartiles(*self.shapes, name=self.name)[2], y)
 
     def score(self, y: Array, position: int, dead: Array) -> Array:
         """Differentiate the logarithm of the density, or the density, by variable or shape."""
-        log = self.method == "logpdf"
+        log, density = self.method.startswith("log"), pmf if self.name in DISCRETE else pdf
         formula = self.shape(position - 1).score if position else self.family.score
         if formula is not None:
             score = formula(y, *self.shapes)
             return score if log else self.out * score
         y = self.alive(y, dead)
-        found = self.derived("logpdf", y, position)
+        found = self.derived(f"log{density.__name__}", y, position)
         if found is not None:
             return found if log else self.out * found
-        found = self.derived("pdf", y, position)
+        found = self.derived(density.__name__, y, position)
         if found is None:
             raise refused(self.name, self.method, ("x", *parameter_names(self.name))[position])
-        return found / (self.standard(pdf, y) if log else self.scale)
+        return found / (self.standard(density, y) if log else self.scale)
 
     def slope(self, k: int, y: Array) -> Array:
         """Differentiate a distribution function, or what the method is of it, by the k-th shape."""
@@ -237,6 +243,33 @@ class At:
                     return sign * slope
         slope = self.integrated(y, k)
         return -slope if method == "sf" else slope
+
+    def counted(self, k: int, y: Array) -> Array:
+        """Differentiate the distribution function at a whole number by the k-th shape."""
+        low, _, middle, _, high = quartiles(*self.shapes, name=self.name)
+        still = np.less(y, low) | np.greater_equal(y, high)
+        if self.shape(k).score is None:
+            at = np.where(still, middle, y)
+            for method, sign in (("cdf", 1.0), ("sf", -1.0)):
+                slope = self.derived(method, at, k + 1)
+                if slope is not None:
+                    return np.where(still, 0.0, sign * slope)
+        return self.added(y, k)
+
+    def added(self, y: Array, k: int) -> Array:
+        """Add up the derivatives of the probabilities of all numbers up to y by the k-th shape."""
+        columns = [np.expand_dims(each, -1) for each in self.shapes]
+        low, high = counted_range(*self.shapes, name=self.name)
+        numbers = np.arange(low, min(high, np.max(y, initial=low)) + 1)
+        if numbers.size > MOST_TERMS:
+            raise UnsupportedArgumentError(
+                f"scipy.stats.{self.name}: the derivative at k = {numbers[-1]:g} is a sum of too "
+                "many terms"
+            )
+        chances = pmf(numbers, *columns, 0, name=self.name)
+        at = At(chances, numbers, columns, LOC, SCALE, self.name, "pmf", (k + 1,), self.family)
+        terms = at.score(numbers, k + 1, np.equal(chances, 0))
+        return total(np.less_equal(numbers, np.expand_dims(y, -1)), terms, np.True_)
 
     def moved(self, y: Array, k: int) -> Array:
         """Differentiate the inverse of a distribution function by the k-th shape."""
@@ -328,41 +361,17 @@ CONTINUOUS_PARTIALS: dict[str, Callable[[At, int, int], Array]] = {
 }
 
 
-def discrete_partial(
-    out: Array, k: Array, parameters: Sequence[Array], position: int, name: str, method: str
-) -> Array:
-    """The partial of a method of a discrete distribution by one of its shapes."""
-    *shapes, loc = parameters
-    shape = DISCRETE[name].shapes[position - 1] if 0 < position <= len(shapes) else None
-    if shape is None or shape.score is None:
-        raise refused(name, method, ("k", *parameter_names(name))[position])
-    k = k - loc
-    if method.endswith("pmf"):
-        log = method == "logpmf"
-        dead = np.equal(out, -np.inf if log else 0)
-        score = shape.score(k, *shapes)
-        return held(out, dead, score if log else out * score)
-    if shape.slope is None:
-        formula = accumulated(shape.score, np.floor(k), shapes, name)
-    else:
-        formula = shape.slope(np.floor(k), *shapes)
-    formula = -formula if method.endswith("sf") else formula
-    if not method.startswith("log"):
-        return held(out, np.False_, formula)
-    return held(out, np.equal(out, -np.inf), formula * np.exp(-out))
-
-
-def accumulated(score: Callable[..., Array], k: Array, shapes: Sequence[Array], name: str) -> Array:
-    """Add up the derivatives of the probabilities of all numbers up to k."""
-    columns = [np.expand_dims(each, -1) for each in shapes]
-    low, high = counted_range(*shapes, name=name)
-    numbers = np.arange(low, min(high, np.max(k, initial=low)) + 1)
-    if numbers.size > MOST_TERMS:
-        raise UnsupportedArgumentError(
-            f"scipy.stats.{name}: the derivative at k = {numbers[-1]:g} is a sum of too many terms"
-        )
-    terms = pmf(numbers, *columns, 0, name=name) * score(numbers, *columns)
-    return total(np.less_equal(numbers, np.expand_dims(k, -1)), terms, np.True_)
+def of_counts(at: At, position: int, last: int) -> Array:
+    """The partials of a method of a discrete distribution by one of its shapes."""
+    if not 0 < position <= last:
+        raise refused(at.name, at.method, ("k", *parameter_names(at.name))[position])
+    log = at.method.startswith("log")
+    dead = np.equal(at.out, -np.inf if log else 0)
+    if at.method.endswith("pmf"):
+        return held(at.out, dead, at.score(at.y, position, dead))
+    slope = at.counted(position - 1, np.floor(at.y))
+    slope = -slope if at.method.endswith("sf") else slope
+    return held(at.out, dead & log, slope * np.exp(-at.out) if log else slope)
 
 
 def makers_of(method: str) -> Makers:
@@ -373,19 +382,21 @@ def makers_of(method: str) -> Makers:
     ) -> list[Array | None]:
         with np.errstate(all="ignore"):
             x, *parameters = map(in_double, operands)
+            family: Family
+            partial: Callable[[At, int, int], Any]
             if name in DISCRETE:
                 if method in ("ppf", "isf"):
                     return [None] * len(positions)
-                return [
-                    discrete_partial(out, x, parameters, position, name, method)
-                    for position in positions
-                ]
-            *shapes, loc, scale = parameters
-            last = len(parameters)
-            wanted = {*positions} - {last - 1, last} | {0}
-            family = FAMILIES.get(name, PLAIN)
+                last, loc, scale = len(parameters) - 1, parameters[-1], SCALE
+                wanted = {*positions} - {0, last + 1}
+                family, partial = DISCRETE[name], of_counts
+            else:
+                last, loc, scale = len(parameters), parameters[-2], parameters[-1]
+                wanted = {*positions} - {last - 1, last} | {0}
+                family, partial = FAMILIES.get(name, PLAIN), CONTINUOUS_PARTIALS[method]
+            shapes = parameters[: len(parameters) - (1 if name in DISCRETE else 2)]
             at = At(out, x, shapes, loc, scale, name, method, tuple(sorted(wanted)), family)
-            return [CONTINUOUS_PARTIALS[method](at, position, last) for position in positions]
+            return [partial(at, position, last) for position in positions]
 
     return partials
 
@@ -396,7 +407,11 @@ def signature(x: Array, *parameters: Array, name: str) -> Call:
 
 
 DISTRIBUTIONS: dict[Any, Entry] = {
-    function: jointly(makers_of(method), signature=signature, facts=facts.ELEMENTWISE)
+    function: jointly(
+        makers_of(method),
+        signature=signature,
+        facts=facts.ELEMENTWISE.also(body=None if method in ("ppf", "isf") else lines_of(method)),
+    )
     for method, function in METHODS.items()
 } | LANDMARKS
 """The rules for the methods of distributions."""

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.extend.arrays import Array, any_handle, primal
+from tape_ad.extend.packages import copied
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stand_ins import stands_for
 
@@ -33,3 +34,16 @@ def percentile(ordered: Any, per: Any, interpolation_method: str, axis: int) -> 
         return low
     above = np.take(ordered, below + 1, axis=axis).astype(told.dtype)
     return low + (index - below) * (above - low)
+
+
+range_of = copied(scipy.stats.iqr)
+
+
+@stands_for(scipy.stats.iqr)
+def iqr(
+    x: Any, axis: Any = None, rng: Any = (25, 75), scale: Any = 1.0, *args: Any, **options: Any
+) -> Any:
+    """Give the distance between two percentiles; SciPy does not divide by a scale of just 1."""
+    if not any_handle(scale):
+        return range_of(x, axis, rng, scale, *args, **options)
+    return range_of(x, axis, rng, 1.0, *args, **options) / scale

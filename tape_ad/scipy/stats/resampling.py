@@ -1,9 +1,8 @@
-"""Tests by resampling, and tests of ranks alone that take lists of samples.
+"""Tests by resampling, and a correlation of ranks that is compiled.
 
 What is resampled is counted, so that p-values are piecewise constant; statistics are handles.
 """
 
-import functools
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,21 +10,12 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import joined, plain
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import array_of, plain
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.samples import on_handles
 
-__all__ = [
-    "anderson_ksamp",
-    "barnard_exact",
-    "boschloo_exact",
-    "fisher_exact",
-    "logrank",
-    "monte_carlo_test",
-    "permutation_test",
-    "weightedtau",
-]
+__all__ = ["monte_carlo_test", "permutation_test", "weightedtau"]
 
 
 @frozen(eq=False)
@@ -61,7 +51,7 @@ class ResamplingResult:
 
 def observed(statistic: Callable[..., Any], data: Sequence[Any], vectorized: Any, axis: int) -> Any:
     """Compute the statistic of samples as they are."""
-    samples = [joined(x) for x in data]
+    samples = [array_of(x) for x in data]
     if vectorized is None:
         vectorized = "axis" in inspect.signature(statistic).parameters
     if vectorized:
@@ -125,20 +115,6 @@ def monte_carlo_test(
     return ResamplingResult(found, told.pvalue, told.null_distribution)
 
 
-def of_order(name: str) -> Callable[..., Any]:
-    """Make a function of the order of samples alone, or of counts, which is piecewise constant."""
-    theirs = getattr(scipy.stats, name)
-
-    @functools.wraps(theirs)
-    def public(*args: Any, **kwargs: Any) -> Any:
-        return theirs(*plain(args), **plain(kwargs))
-
-    return public
-
-
-anderson_ksamp = of_order("anderson_ksamp")
-barnard_exact = of_order("barnard_exact")
-boschloo_exact = of_order("boschloo_exact")
-fisher_exact = of_order("fisher_exact")
-logrank = of_order("logrank")
-weightedtau = of_order("weightedtau")
+def weightedtau(*args: Any, **kwargs: Any) -> Any:
+    """Compute Vigna's tau, which depends on the order of samples alone."""
+    return scipy.stats.weightedtau(*plain(args), **plain(kwargs))

@@ -7,9 +7,8 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, any_handle, as_array, primal, refuse_handles
-from tape_ad.scipy.counterparts import joined
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import Array, any_handle, as_array, joined, primal, refuse_handles
 from tape_ad.scipy.installed import scipy
 
 __all__ = ["as_one", "as_told", "floating", "floats", "on_handles", "refuse_option"]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad import stop_gradient
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, any_handle, plain, primal
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.shared import sp

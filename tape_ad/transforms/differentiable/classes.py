@@ -15,6 +15,7 @@ import numpy as np
 from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.errors import NoRuleError
 from tape_ad.record.messages.callers import is_copied
+from tape_ad.record.operands import REFLECTING
 from tape_ad.transforms.differentiable import copying
 from tape_ad.transforms.differentiable.compiled import giving_plain_results, plain_call
 from tape_ad.transforms.differentiable.kinds import KNOWN
@@ -149,9 +150,16 @@ def make_class(kind: type) -> Any:
                 own = comparing(own, kind)
             if own is not value or name in ("__hash__", "__eq__"):
                 type.__setattr__(made, name, own)
+    note_operators(made)
     if getattr(kind, "__abstractmethods__", None):
         made.__abstractmethods__ = kind.__abstractmethods__  # type: ignore[attr-defined]  # ABCMeta's
     return made
+
+
+def note_operators(made: type) -> None:
+    """Let handles leave sums and products with objects of a copied class to its code."""
+    if "__radd__" in vars(made):
+        REFLECTING.add(made)
 
 
 @functools.cache

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol, cast
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.active import ACTIVE
+from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import InPlaceError, TapeError, UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from tape_ad.base.arrays.interpreter import unwrapped
+from tape_ad.base.arrays.overridable import array_of
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
 from tape_ad.record.constants import CONSTANTS, as_array_constants, borrowed, wrapped
-from tape_ad.record.creation import joined, taken
+from tape_ad.record.creation import taken
 from tape_ad.record.primals import is_number, primal
 from tape_ad.transforms.differentiable.compiled import FOR_COMPILED
 from tape_ad.transforms.differentiable.kinds import real
@@ -57,13 +58,15 @@ def as_array_handle(value: Any) -> Any:
     """Make one handle, of an array, of a handle or of nested lists with some in them."""
     if isinstance(value, np.ndarray) and value.dtype.hasobject:
         value = value.tolist()
-    handle = joined(value) if isinstance(value, SEQUENCES) else value
+    handle = array_of(value) if isinstance(value, SEQUENCES) else value
     if hasattr(handle, "batch_here") or not is_number(handle):
         return handle
     return np.reshape(np.stack([handle]), ())  # NumPy makes an array of a number
 
 
-def array_of(function: Function, value: Any, dtype: Any = None, *args: Any, **options: Any) -> Any:
+def array_handle_of(
+    function: Function, value: Any, dtype: Any = None, *args: Any, **options: Any
+) -> Any:
     """Give a handle in the place of the array that one of NumPy's functions would make."""
     if dtype is not None:
         if real(dtype) in (object, np.object_):
@@ -103,7 +106,7 @@ def taking(function: Function) -> Function:
         if kwargs.get("like", 0) is None:
             del kwargs["like"]
         if holds(first):
-            return array_of(function, *args, **kwargs)
+            return array_handle_of(function, *args, **kwargs)
         if type(first) in CONSTANTS:
             out = function(first.data, *args[1:], **kwargs)
             return first if out is first.data else wrapped(out, (first,))
@@ -131,7 +134,7 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
     if not holds(a):
         np.asarray_chkfinite(unwrapped(a), dtype, order)
         return replaced(np.asarray)(a, dtype, order)
-    array = array_of(np.asarray, a, dtype, order)
+    array = array_handle_of(np.asarray, a, dtype, order)
     np.asarray_chkfinite(primal(array))
     return array
 
@@ -143,7 +146,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, **options: Any)
         return np.require(a, dtype, requirements, **options)
     letters = {str(each)[0].upper() for each in requirements or ()}
     order = "F" if "F" in letters else "C" if "C" in letters else None
-    return array_of(np.asarray, a, dtype, order)
+    return array_handle_of(np.asarray, a, dtype, order)
 
 
 CLEARED: dict[Any, Function] = {np.empty: np.zeros, np.empty_like: np.zeros_like}
@@ -222,7 +225,7 @@ def fromiter(values: Any, dtype: Any, count: int = -1, **options: Any) -> Any:
     listed = list(values)
     if not holds(listed):
         return as_array_constants(np.fromiter(unwrapped(listed), dtype, count, **options))
-    return array_of(np.asarray, listed[: None if count < 0 else count], dtype)
+    return array_handle_of(np.asarray, listed[: None if count < 0 else count], dtype)
 
 
 def without_lists(value: Any) -> Any:
@@ -246,6 +249,18 @@ def joining_lists(function: Function) -> Function:
 
     note_stand_in(function, calling)
     return calling
+
+
+@stands_in_for(np.broadcast_arrays)
+def broadcast_arrays(*args: Any) -> tuple[Any, ...]:
+    """Stand in for `numpy.broadcast_arrays`; copies of plain arrays may be assigned handles."""
+    found = []
+    given = [*map(without_lists, args)]
+    for x in np.broadcast_arrays(*given):
+        if type(x) is np.ndarray and not any(x is each for each in given):
+            x.flags.writeable = False  # of which NumPy warns else
+        found.append(borrowed(x) if type(x) is np.ndarray else x)
+    return tuple(found)
 
 
 INITIAL: dict[Any, Any] = {

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import TRACERS, is_dask
+from tape_ad.base.arrays.overridable import SYMBOLS, TRACERS, is_dask
 from tape_ad.record.array_operators import ArrayOperators
 from tape_ad.record.constants import CONSTANTS
 
@@ -28,7 +28,9 @@ PLAIN = frozenset(
 @functools.cache
 def is_handle_type(kind: Hashable) -> bool:
     """Tell whether objects of a type record the calls made with them."""
-    return isinstance(kind, type) and (issubclass(kind, ArrayOperators) or kind in TRACERS)
+    return isinstance(kind, type) and (
+        issubclass(kind, ArrayOperators) or kind in TRACERS or kind in SYMBOLS
+    )
 
 
 def is_handle(value: Any) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 import tape_ad as ta
 import tape_ad.interop.array_api as xp
-from tape_ad.base.errors import InPlaceError, RecordMismatchError
+from tape_ad.errors import InPlaceError, RecordMismatchError
 from tape_ad.record.constants import ConstantTensor
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import tape_ad as ta
 import tape_ad.interop.array_api as xp
-from tape_ad.base.errors import ConversionError, InPlaceError
+from tape_ad.errors import ConversionError, InPlaceError
 from tape_ad.interop.array_api import fft, linalg
 from tape_ad.record.constants import ConstantTensor
 
@@ -142,8 +142,8 @@ NO_VALUES = {
 
 
 def function_of(name: str) -> Any:
-    room, _, last = name.rpartition(".")
-    return getattr(getattr(xp, room) if room else xp, last)
+    module, _, last = name.rpartition(".")
+    return getattr(getattr(xp, module) if module else xp, last)
 
 
 def all_functions() -> set[str]:

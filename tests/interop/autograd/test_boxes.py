@@ -8,7 +8,7 @@ import pytest
 import tape_ad as ta
 import tape_ad.interop.autograd as ag
 import tape_ad.interop.autograd.numpy as anp
-from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.interop.autograd import builtins, core, extend, tracer
 from tape_ad.interop.autograd.misc.tracers import full_graph
 from tape_ad.interop.autograd.numpy.numpy_boxes import ArrayBox, Box

@@ -7,7 +7,7 @@ import pytest
 
 import tape_ad as ta
 import tape_ad.interop.autograd as ag
-from tape_ad.base.errors import InPlaceError, OutputError
+from tape_ad.errors import InPlaceError, OutputError
 from tape_ad.interop.autograd import extend
 from tests.interop.autograd.running import same
 

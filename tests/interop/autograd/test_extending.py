@@ -8,7 +8,7 @@ import pytest
 
 import tape_ad.interop.autograd as ag
 import tape_ad.interop.autograd.numpy as anp
-from tape_ad.base.errors import NoModeError, OutputError, UnsupportedArgumentError
+from tape_ad.errors import NoModeError, OutputError, UnsupportedArgumentError
 from tape_ad.interop.autograd import core, extend
 from tape_ad.interop.autograd.misc import const_graph, flatten
 from tape_ad.interop.autograd.misc.fixed_points import fixed_point

@@ -11,7 +11,7 @@ import dask
 import numpy as np
 
 import tape_ad as ta
-from tape_ad.base.errors import TapeError
+from tape_ad.errors import TapeError
 from tests.interop.dask.outcomes import FAILING_LATER, in_chunks, never
 from tests.rules.checks import close
 from tests.rules.table import Case

@@ -19,8 +19,8 @@ import dask.array as da
 import numpy as np
 
 import tape_ad as ta
-from tape_ad.base.errors import TapeError
 from tape_ad.base.naming import called
+from tape_ad.errors import TapeError
 from tests.rules.rows import ROWS
 from tests.rules.table import Case, cases
 
@@ -132,11 +132,11 @@ def write() -> None:
     )
     some = sorted(name for name, kinds in found.items() if kinds >= {"right", "refused"})
     text = PAGE.read_text(encoding="utf-8").split(MARKER)[0]
-    parts = [f"\n{LISTED}:\n\n{by_room(whole)}\n", f"\n{SOME}:\n\n{by_room(some)}\n"]
+    parts = [f"\n{LISTED}:\n\n{by_prefix(whole)}\n", f"\n{SOME}:\n\n{by_prefix(some)}\n"]
     PAGE.write_text(text + MARKER + "".join(parts), encoding="utf-8")
 
 
-def by_room(names: list[str]) -> str:
+def by_prefix(names: list[str]) -> str:
     """Write names as a list with an item for each package."""
     items = []
     for package in PACKAGES:

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("distributed")
 
 import tape_ad as ta
-from tape_ad.base.errors import PartitionError
+from tape_ad.errors import PartitionError
 
 PARAMS = {"w": np.array([0.1, -0.2, 0.3]), "b": np.array(0.05)}
 ROWS = (40, 7, 53)  # of files

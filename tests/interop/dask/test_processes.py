@@ -29,7 +29,7 @@ from distributed import Client, LocalCluster, wait
 from distributed.security import Security
 
 import tape_ad as ta
-from tape_ad.base.errors import ClusterError, PartitionError
+from tape_ad.errors import ClusterError, PartitionError
 from tape_ad.interop.dask import steps
 from tests.interop.dask.kills import kill_and_count
 from tests.test_examples import run as run_example

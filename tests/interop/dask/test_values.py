@@ -17,7 +17,7 @@ from dask.base import persist
 from dask.delayed import delayed as task
 
 import tape_ad as ta
-from tape_ad.base.errors import PartitionError
+from tape_ad.errors import PartitionError
 from tape_ad.interop.dask import steps
 from tape_ad.interop.dask.partitions import data_of
 

@@ -10,7 +10,7 @@ import scipy.special as sp
 
 import tape_ad as ta
 from tape_ad.programs.engines.native.ir import Callee
-from tape_ad.programs.engines.native.runtime.inner_loops import inner_loop
+from tape_ad.programs.engines.native.runtime.compiling import inner_loop
 
 Array = np.ndarray[Any, Any]
 

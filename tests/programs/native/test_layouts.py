@@ -7,7 +7,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.programs.engines.native.runtime.compiling import fits, layouts_of
-from tape_ad.programs.program.program import Value
+from tape_ad.programs.program import Value
 
 TABLE = np.arange(6.0).reshape(2, 3)
 LAYOUTS = layouts_of([Value.like(TABLE), Value.like(np.zeros(()))])

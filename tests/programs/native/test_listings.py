@@ -11,7 +11,7 @@ import tape_ad as ta
 from tape_ad.programs.engines.native.fusion import eliminate_dead_stores, fuse, reuse_memory
 from tape_ad.programs.engines.native.lowering import lower
 from tape_ad.programs.engines.native.schedule import schedule
-from tape_ad.programs.program.program import Program
+from tape_ad.programs.program import Program
 from tests.programs.building import Builder
 
 X, W = np.ones((4, 3)), np.ones((3, 2))

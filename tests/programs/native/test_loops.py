@@ -79,18 +79,18 @@ def lying(values: Array, access: str, gap: int = 3) -> Array:
     """Lay elements side by side, or backwards and apart."""
     if access == UNIT:
         return values.copy()
-    room = np.full(gap * len(values) + 1, 7, values.dtype)
-    room[::-gap][: len(values)] = values
-    return room[::-gap][: len(values)]
+    padded = np.full(gap * len(values) + 1, 7, values.dtype)
+    padded[::-gap][: len(values)] = values
+    return padded[::-gap][: len(values)]
 
 
 def around(dtype: np.dtype[Any], size: int, access: str) -> tuple[Array, Array]:
-    """Make room for results, and give all of it besides, to see what else is written."""
+    """Make an array for results, and give all of it besides, to see what else is written."""
     if access == UNIT:
-        room = np.full(size + MOST, 7).astype(dtype)
-        return room[:size], room
-    room = np.full(3 * size + 1, 7).astype(dtype)
-    return room[::-3][:size], room
+        padded = np.full(size + MOST, 7).astype(dtype)
+        return padded[:size], padded
+    padded = np.full(3 * size + 1, 7).astype(dtype)
+    return padded[::-3][:size], padded
 
 
 def op(function: Any, dtypes: str, *args: Argument) -> Op:
@@ -108,11 +108,11 @@ def test_elements_are_copied_and_nothing_beside_them(read: str, write: str) -> N
     for dtype, loop in loops.items():
         for size in range(1, 3 * loop.lanes + 2):
             values = sample(dtype, size)
-            out, room = around(dtype, size, write)
-            expected = room.copy()
+            out, padded = around(dtype, size, write)
+            expected = padded.copy()
             call(made[loop], lying(values, read), out)
             (expected[:size] if write == UNIT else expected[::-3][:size])[...] = values
-            assert np.array_equal(room, expected), (dtype, size, room, expected)
+            assert np.array_equal(padded, expected), (dtype, size, padded, expected)
 
 
 def test_one_element_is_given_to_all() -> None:
@@ -121,10 +121,10 @@ def test_one_element_is_given_to_all() -> None:
     for dtype, loop in loops.items():
         value = sample(dtype, 1)
         for size in (1, loop.lanes, loop.lanes + 1):
-            out, room = around(dtype, size, UNIT)
+            out, padded = around(dtype, size, UNIT)
             call(made[loop], value.reshape(()), out)
             assert np.all(out == value), (dtype, size)
-            assert np.all(room[size:] == np.array(7).astype(dtype)), (dtype, size)
+            assert np.all(padded[size:] == np.array(7).astype(dtype)), (dtype, size)
 
 
 @pytest.mark.parametrize(("first", "second"), [*itertools.product([UNIT, ANY, SAME], repeat=2)])
@@ -217,13 +217,13 @@ def test_each_element_is_brought_together_with_its_own(reductions: Any, access: 
     for (ufunc, dtype), loop in zip(reductions, loops, strict=True):
         for size in range(1, 3 * loop.lanes + 1):
             values, before = sample(dtype, size), sample(dtype, size, seed=9)
-            out, room = around(dtype, size, access)
+            out, padded = around(dtype, size, access)
             out[...] = before
-            expected = room.copy()
+            expected = padded.copy()
             within = expected[:size] if access == UNIT else expected[::-3][:size]
             within[...] = ufunc(before, values)
             call(made[loop], lying(values, ANY), out)
-            close(room, expected, dtype, expected, f"{ufunc} {dtype} {size}")
+            close(padded, expected, dtype, expected, f"{ufunc} {dtype} {size}")
 
 
 def close(found: Any, expected: Any, dtype: np.dtype[Any], size: Any, name: str) -> None:

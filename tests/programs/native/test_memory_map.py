@@ -8,7 +8,7 @@ import pytest
 
 from tape_ad.programs.engines.native.ir import MemRef
 from tape_ad.programs.passes.inlining import stand_in
-from tape_ad.programs.program.program import Value
+from tape_ad.programs.program import Value
 
 Array = Any
 SHAPE = (4, 5, 6)

@@ -30,12 +30,12 @@ def test_html_has_the_cells_of_the_text() -> None:
     table = summary({"a": np.array([1.0, np.nan]), "b": np.zeros((0, 2), np.float32)})
     cells = re.findall(r"<td[^>]*>(.*?)</td>", table._repr_html_())
     assert cells == [
-        *("a", "(2,)", "float64", "2", "1, 1 nan"),
+        *("a", "(2,)", "float64", "2", "1, 1 of 2 is nan"),
         *("b", "(0, 2)", "float32", "0", ""),
         *("all", "", "", "2", ""),
     ]
     assert [cell for cell in str(table).split() if cell in cells] == [
-        *("a", "(2,)", "float64", "2"),
+        *("a", "(2,)", "float64", "2", "2"),  # of 2
         *("b", "float32", "0"),
         *("all", "2"),
     ]

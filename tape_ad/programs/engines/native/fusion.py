@@ -21,9 +21,8 @@ from tape_ad.programs.engines.native.ir import (
 )
 from tape_ad.programs.engines.native.lowering import Lowered, LoweredStep
 from tape_ad.programs.engines.native.lowering.calls import Work
-from tape_ad.programs.engines.out_support import overwritten
-from tape_ad.programs.engines.plans import LiveRanges
-from tape_ad.programs.program.program import Call, Guard, Program, Value, root_of
+from tape_ad.programs.engines.plans import LiveRanges, overwritten
+from tape_ad.programs.program import Call, Guard, Program, Value, root_of
 from tape_ad.rules.maps.indexing import added_at
 from tape_ad.rules.numpy.updates import updated
 
@@ -200,7 +199,7 @@ class FusedNest:
         """The values whose memory is written to."""
         return self.nest.written_roots
 
-    def has_room(self, other: LoopNest) -> bool:
+    def can_take(self, other: LoopNest) -> bool:
         """Tell whether another nest may be added."""
         most = MOST_OPS if self.nest.shape else MOST_SINGLE
         if len(self.nest.ops) + len(other.ops) > most:
@@ -329,7 +328,7 @@ class Fusion:
         return numbers
 
     def append(self, slot: Slot) -> None:
-        """Do something after all that has been there."""
+        """Append an operation behind all that are there."""
         if isinstance(slot, (Call, Guard)):
             self._row = len(self.slots) + 1
         if isinstance(slot, Call):
@@ -370,7 +369,7 @@ class Fusion:
     def fits(self, nest: LoopNest, number: int) -> bool:
         """Tell whether a slot comes late enough for a nest, and its loop does not get too large."""
         fused: Any = self.slots[number]
-        if number < self._barrier or not fused.has_room(nest):
+        if number < self._barrier or not fused.can_take(nest):
             return False
         for ref in nest.reads:
             written = self._written.get(ref.root, -1)

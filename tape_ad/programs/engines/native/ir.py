@@ -12,7 +12,7 @@ from attrs import define, field, frozen
 from tape_ad.base.naming import called
 from tape_ad.programs.capture.op_facts import is_view
 from tape_ad.programs.passes.inlining import stand_in
-from tape_ad.programs.program.program import Call, Constant, Program, Step, Value, listed
+from tape_ad.programs.program import Call, Constant, Program, Step, Value, listed
 
 __all__ = [
     "Callee",
@@ -425,11 +425,11 @@ class LoopNest:
         return known
 
     def op(self, function: Function, dtypes: Sequence[np.dtype[Any]], *args: Argument) -> Argument:
-        """Do something elementwise, if that has not been asked before."""
+        """Add an elementwise operation, if the nest does not have it yet."""
         return self.again(Op(kind_of(function, tuple(dtypes)), args))
 
     def again(self, op: Op) -> int:
-        """Do an operation on what is here."""
+        """Add an operation on results that the nest has, if it does not have it yet."""
         known = self._done.get(op)
         if known is None:
             known = self._done[op] = len(self.ops)

@@ -11,8 +11,7 @@ from tape_ad.programs.capture.op_facts import type_of
 from tape_ad.programs.engines.native.schedule import Assembled, assembled, passes
 from tape_ad.programs.engines.numpy import replay_of as replay_of_plan
 from tape_ad.programs.engines.plans import Plan, Report, reporting
-from tape_ad.programs.program.interpreter import Diverged
-from tape_ad.programs.program.program import Call, Guard, Program
+from tape_ad.programs.program import Call, Diverged, Guard, Program
 
 __all__ = ["listings", "replay_of"]
 

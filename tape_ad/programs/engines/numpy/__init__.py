@@ -18,11 +18,16 @@ from tape_ad.programs.engines.numpy.calls import (
     seen,
     with_out,
 )
-from tape_ad.programs.engines.out_support import is_c, size_of
-from tape_ad.programs.engines.plans import ALIGNED, HEAVY, Plan, Run, is_one_element
-from tape_ad.programs.program.interpreter import Diverged
-from tape_ad.programs.program.native import Segment
-from tape_ad.programs.program.program import Call, Guard, Value, root_of, values_in
+from tape_ad.programs.engines.plans import ALIGNED, HEAVY, Plan, Run, is_c, is_one_element, size_of
+from tape_ad.programs.program import (
+    Call,
+    Diverged,
+    Guard,
+    Segment,
+    Value,
+    root_of,
+    values_in,
+)
 from tape_ad.rules.numpy.updates import viewed
 
 __all__ = ["Writer", "replay_of"]
@@ -362,7 +367,7 @@ class Writer:
         return f"{self.names.function(np.errstate)}({self.arguments.all((), errors)})"
 
     def guard(self, guard: Guard, number: int) -> Iterator[str]:
-        """Write a comparison."""
+        """Write the comparison of a guard with the answer that is expected."""
         question = self.names.function(guard.question)
         yield f"answer = {question}({self.of[guard.value]})"
         answer = self.arguments.one(guard.answer)

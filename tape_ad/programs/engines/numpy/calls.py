@@ -15,9 +15,16 @@ from attrs import define, field
 
 from tape_ad.base.naming import function_name
 from tape_ad.base.trees import structure_of
-from tape_ad.programs.engines.out_support import dtype_of_reduction, is_c
-from tape_ad.programs.program.native import element, placed_number, python_number
-from tape_ad.programs.program.program import Call, Value, replaced, values_in
+from tape_ad.programs.engines.plans import dtype_of_reduction, is_c
+from tape_ad.programs.program import (
+    Call,
+    Value,
+    element,
+    placed_number,
+    python_number,
+    replaced,
+    values_in,
+)
 from tape_ad.record.gradients import through_buffer
 from tape_ad.rules import known_facts
 from tape_ad.rules.maps.indexing import Index, added_at, scatter
@@ -147,7 +154,7 @@ class Arguments:
         self.names, self.of, self.readable = names, of, readable
 
     def one(self, tree: Any) -> str:
-        """Write an argument."""
+        """Write one argument as Python text."""
         kind = type(tree)
         if kind is Value:
             return self.of[tree]
@@ -440,7 +447,7 @@ def with_out(arguments: Arguments, call: Call, target: str) -> list[str]:
     ----------
     arguments : Arguments
     call : Call
-        One that `out_support.fills` says can do it.
+        One that `plans.fills` says can do it.
     target : str
         What the array is called.
     """

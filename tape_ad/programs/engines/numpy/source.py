@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
-from tape_ad.base.arrays.overridable import SYMBOLS, TRACERS, as_one_call
+from tape_ad.base.arrays.overridable import SYMBOLS, TRACERS, asarray
 from tape_ad.base.errors import CaptureError
 from tape_ad.base.naming import called
 from tape_ad.programs.engines.numpy import Writer
 from tape_ad.programs.engines.plans import Plan
-from tape_ad.programs.program.program import Program
+from tape_ad.programs.program import Program
 
 __all__ = ["source_of"]
 
@@ -196,6 +196,7 @@ class Helpers:
         CaptureError
             When it cannot be written.
         """
+        thing = np.asarray if thing is asarray else thing  # which tracers do not need there
         known = self._things.get(name, self)
         if known is not self:
             alike = known is thing or (callable(thing) and known == thing)  # as ``ufunc.reduce`` is
@@ -203,7 +204,7 @@ class Helpers:
                 raise refusal(what, f"two things that it needs are called {name}")
             return
         self._things[name] = thing
-        if any(thing is each for each in (TRACERS, SYMBOLS, as_one_call)):
+        if any(thing is each for each in (TRACERS, SYMBOLS)):
             self.texts[name] = f"{name} = ()  # nothing notes calls here"
             return
         if isinstance(thing, types.ModuleType):

@@ -268,7 +268,7 @@ class Range:
         Examples
         --------
         >>> print(Range.of(np.array([1.0, np.nan, -2.0])))
-        -2 to 1, 1 nan
+        -2 to 1, 1 of 3 is nan
         >>> print(Range.of(np.array([3 + 4j])))
         modulus 5
         """
@@ -287,7 +287,11 @@ class Range:
     def doubts(self) -> str:
         """How many elements are not finite, in words; empty where all are."""
         found = [(self.nans, "nan"), (self.infinities, "inf")]
-        return ", ".join(f"{many:,} {what}" for many, what in found if many)
+        return ", ".join(
+            f"{many:,} of {self.size:,} {'is' if many == 1 else 'are'} {what}"
+            for many, what in found
+            if many
+        )
 
     def __str__(self) -> str:
         if math.isnan(self.low):

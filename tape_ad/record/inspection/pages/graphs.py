@@ -157,8 +157,8 @@ def woven(sizes: Sequence[Point], edges: Sequence[tuple[int, int]], ranks: Seque
 def untangle(web: Web) -> None:
     """Order each rank so that few edges cross."""
     best, least = [list(row) for row in web.rows], crossings(web)
-    for turn in range(ROUNDS):
-        rows, joined = (web.rows[::-1], web.down) if turn % 2 else (web.rows, web.up)
+    for number in range(ROUNDS):
+        rows, joined = (web.rows[::-1], web.down) if number % 2 else (web.rows, web.up)
         for above, row in pairwise(rows):
             at = {knot: place for place, knot in enumerate(above)}
             own = {knot: place for place, knot in enumerate(row)}
@@ -189,8 +189,8 @@ def straighten(web: Web) -> None:
     """Move knots sideways to the middle of what they are joined with, as far as there is room."""
     for row in web.rows:
         spread(web, row, [0.0] * len(row))
-    for turn in range(ROUNDS):
-        rows, joined = (web.rows[::-1], web.down) if turn % 2 else (web.rows, web.up)
+    for number in range(ROUNDS):
+        rows, joined = (web.rows[::-1], web.down) if number % 2 else (web.rows, web.up)
         for row in rows:
             wished = [mean([web.x[k] for k in joined[knot]], web.x[knot]) for knot in row]
             spread(web, row, wished)
@@ -248,7 +248,7 @@ def drawn(
 
 
 def curve(start: Point, end: Point) -> list[Point]:
-    """Go from one point to another, leaving and arriving upright."""
+    """Draw a curve from one point to another that leaves and arrives upright."""
     middle = (start[1] + end[1]) / 2
     return [(start[0], middle), (end[0], middle), end]
 

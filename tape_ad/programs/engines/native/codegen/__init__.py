@@ -64,7 +64,7 @@ def level_of(loop: Loop | LLVMFunction) -> int:
 
 
 def made(loops: Sequence[Loop | LLVMFunction], level: int) -> list[CompiledLoop]:
-    """Compile loops together."""
+    """Compile several loops as one module of LLVM's."""
     texts: list[str] = []
     declarations: dict[str, str] = {}
     for number, loop in enumerate(loops):

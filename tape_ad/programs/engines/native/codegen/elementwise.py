@@ -36,7 +36,7 @@ from tape_ad.programs.passes.inlining import (
     resolved,
     traced_body,
 )
-from tape_ad.programs.program.program import Call, Value
+from tape_ad.programs.program import Call, Value
 
 __all__ = ["BY_KIND", "UFUNCS", "Bound", "Failing", "can_lower", "lowered", "operands_of"]
 

@@ -60,7 +60,7 @@ def framed(
 
 @functools.cache
 def gathering(what: str, dtype: np.dtype[Any], count: int) -> LLVMFunction:
-    """Write a loop.
+    """Write a loop that gathers or scatters elements by their indices.
 
     Parameters
     ----------
@@ -225,8 +225,8 @@ found:
   %count = load i64, ptr %p4
   %count.next = add i64 %count, 1
   store i64 %count.next, ptr %p4
-  %room = icmp slt i64 %count, %most
-  br i1 %room, label %keep, label %next
+  %fits = icmp slt i64 %count, %most
+  br i1 %fits, label %keep, label %next
 keep:
   %mark.at = getelementptr i64, ptr %p2, i64 %count
   store i64 %mark, ptr %mark.at

@@ -410,7 +410,7 @@ def numbers_of(value: VectorValue) -> Sequence[VectorValue]:
 
 
 def parts_of(value: VectorValue) -> Sequence[str]:
-    """Name them."""
+    """Name the real and the imaginary part of a value."""
     return ("re", "im") if isinstance(value, ComplexVector) else ("x",)
 
 

@@ -31,9 +31,9 @@ from tape_ad.programs.engines.native.lowering.calls import (
     as_ufunc,
     copy,
 )
-from tape_ad.programs.engines.out_support import is_c
+from tape_ad.programs.engines.plans import is_c
 from tape_ad.programs.passes.inlining import NotInlined, body_of, traced_body
-from tape_ad.programs.program.program import (
+from tape_ad.programs.program import (
     COMPUTED,
     Call,
     Constant,

@@ -32,10 +32,10 @@ from tape_ad.programs.engines.native.ir import (
     MemRef,
     RuntimeCheck,
 )
-from tape_ad.programs.engines.native.runtime.inner_loops import inner_loop
-from tape_ad.programs.engines.out_support import can_be_placed
+from tape_ad.programs.engines.native.runtime.compiling import inner_loop
+from tape_ad.programs.engines.plans import can_be_placed
 from tape_ad.programs.passes.inlining import kind_of, resolved
-from tape_ad.programs.program.program import Call, Constant, Value, values_in
+from tape_ad.programs.program import Call, Constant, Value, values_in
 
 __all__ = [
     "LOWERINGS",
@@ -111,7 +111,7 @@ class Lowering:
         return ref
 
     def nest(self, shape: tuple[int, ...]) -> LoopNest:
-        """Begin a nest."""
+        """Begin a loop nest over a space."""
         nest = LoopNest(shape)
         self.work.append(nest)
         return nest
@@ -180,7 +180,7 @@ def check_numbers(args: Sequence[Any], dtypes: Sequence[np.dtype[Any]]) -> None:
 def elementwise_call(
     lowering: Lowering, function: Any, dtypes: Sequence[np.dtype[Any]], args: Any = None
 ) -> None:
-    """Do an elementwise function, in our own words or by NumPy's loop."""
+    """Lower an elementwise function, to code of our own or to NumPy's loop."""
     out = lowering.out
     nest = lowering.nest(out.shape)
     args = lowering.call.args if args is None else args

@@ -26,8 +26,8 @@ from tape_ad.programs.engines.native.lowering.calls import (
     copy,
     fill,
 )
-from tape_ad.programs.program.program import Value, values_in
-from tape_ad.rules.maps.indexing import Index, added_at, pushed_plainly, scatter
+from tape_ad.programs.program import Value, values_in
+from tape_ad.rules.maps.indexing import Index, added_at, picked_elements, scatter
 from tape_ad.rules.numpy import updates
 
 __all__ = ["LOWERINGS", "Picked", "led"]
@@ -307,7 +307,7 @@ def stacked(ref: MemRef, index: Index) -> tuple[tuple[Any, ...], MemRef]:
 
 
 def as_pushed(lowering: Lowering) -> None:
-    """``Index.push``."""
+    """Lower `picked_elements`, which picks by an index behind a stack."""
     t, index = lowering.call.args
     key, out = stacked(lowering.out, index)
     gathered(lowering, lowering.ref(t), key, out)
@@ -537,7 +537,7 @@ LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     operator.getitem: as_getitem,
     np.take: as_take,
     np.take_along_axis: as_take_along_axis,
-    pushed_plainly: as_pushed,
+    picked_elements: as_pushed,
     scatter: as_scatter,
     added_at: as_added_at,
     updates.updated: as_updated,

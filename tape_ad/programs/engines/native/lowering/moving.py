@@ -19,7 +19,7 @@ from tape_ad.programs.engines.native.lowering.calls import (
     fill,
 )
 from tape_ad.programs.engines.native.lowering.indexing import Picked, led
-from tape_ad.programs.program.program import Value, values_in
+from tape_ad.programs.program import Value, values_in
 from tape_ad.rules.maps.reductions import filled_with
 
 __all__ = ["LOWERINGS"]

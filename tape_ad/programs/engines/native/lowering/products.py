@@ -25,9 +25,9 @@ from tape_ad.programs.engines.native.lowering.calls import (
     with_axis,
 )
 from tape_ad.programs.engines.native.lowering.reductions import brought_together, ended
-from tape_ad.programs.engines.native.runtime.inner_loops import inner_loop
+from tape_ad.programs.engines.native.runtime.compiling import inner_loop
 from tape_ad.programs.passes.inlining import kind_of, resolved
-from tape_ad.programs.program.program import Value
+from tape_ad.programs.program import Value
 from tape_ad.record.spaces import times_ones
 from tape_ad.rules.maps.matrix_products import scaled_rows, times_matrix
 from tape_ad.rules.nn.affine import linear, two_linear
@@ -315,7 +315,7 @@ class NamedAxes:
 
     @classmethod
     def of(cls, ref: MemRef, names: str, sizes: Mapping[str, int]) -> "NamedAxes":
-        """Name the axes."""
+        """Name the axes of a contraction."""
         strides = dict.fromkeys(names, 0)
         for name, length, stride in zip(names, ref.shape, ref.strides, strict=True):
             if length == sizes[name]:
@@ -392,7 +392,7 @@ def by_matrices(
     output: str,
     sizes: Mapping[str, int],
 ) -> bool:
-    """Do it as a product of stacks of matrices, if it is one."""
+    """Lower a contraction as a product of stacks of matrices, if it is one."""
     a, b = ({name for name, s in each.strides.items() if s} for each in named)
     summed = "".join(name for name in sizes if name not in output)
     stack = "".join(name for name in output if name in a and name in b)

@@ -23,8 +23,8 @@ from tape_ad.programs.engines.native.lowering.calls import (
     moved,
     with_axis,
 )
-from tape_ad.programs.engines.native.runtime.inner_loops import inner_loop
-from tape_ad.programs.program.program import Value
+from tape_ad.programs.engines.native.runtime.compiling import inner_loop
+from tape_ad.programs.program import Value
 
 __all__ = ["LOWERINGS", "brought_together"]
 

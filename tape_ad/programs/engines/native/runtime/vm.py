@@ -244,7 +244,7 @@ nest:
   %units = udiv i64 %total, %unit
   %few = icmp ult i64 %units, %tickets.most
   %tickets = select i1 %few, i64 %units, i64 %tickets.most
-  br i1 %many, label %ticket, label %turns
+  br i1 %many, label %ticket, label %tiles
 ticket:
   %number = atomicrmw add ptr %taken, i64 1 acq_rel
   %left = icmp ult i64 %number, %tickets
@@ -256,14 +256,14 @@ ticket.mine:
   %stop.share = add i64 %begin.share, %units
   %stop.units = udiv i64 %stop.share, %tickets
   %stop.mine = mul i64 %stop.units, %unit
-  br label %turns
-turns:
+  br label %tiles
+tiles:
   %from = phi i64 [0, %nest], [%begin.mine, %ticket.mine]
   %stop = phi i64 [%total, %nest], [%stop.mine, %ticket.mine]
   br label %split
 split:
-  %sd = phi i64 [%inner, %turns], [%sd.next, %split]
-  %rest = phi i64 [%from, %turns], [%rest.next, %split]
+  %sd = phi i64 [%inner, %tiles], [%sd.next, %split]
+  %rest = phi i64 [%from, %tiles], [%rest.next, %split]
   %sd.size = field i64 %sizes, %sd
   %sd.index = urem i64 %rest, %sd.size
   %rest.next = udiv i64 %rest, %sd.size
@@ -271,20 +271,20 @@ split:
   store i64 %sd.index, ptr %sd.index.at
   %sd.next = sub i64 %sd, 1
   %sd.more = icmp sge i64 %sd.next, 0
-  br i1 %sd.more, label %split, label %turn
-turn:
+  br i1 %sd.more, label %split, label %tile
+tile:
   %t = phi i64 [%from, %split], [%t.next, %stepped]
   %t.more = icmp ult i64 %t, %stop
-  br i1 %t.more, label %turn.go, label %nest.done
-turn.go:
+  br i1 %t.more, label %tile.go, label %nest.done
+tile.go:
   %i = field i64 %index, %inner
   %is.last = icmp eq i64 %i, %inner.last
   %n = select i1 %is.last, i64 %last, i64 %length
   store i64 %n, ptr %n.at
   br label %loop
 loop:
-  %l = phi i64 [0, %turn.go], [%l.next, %loop.done]
-  %head = phi ptr [%body, %turn.go], [%head.next, %loop.done]
+  %l = phi i64 [0, %tile.go], [%l.next, %loop.done]
+  %head = phi ptr [%body, %tile.go], [%head.next, %loop.done]
   %fn = load ptr, ptr %head
   %data = field ptr %head, 1
   %ops = field i64 %head, 2
@@ -343,7 +343,7 @@ carried:
   br label %step
 stepped:
   %t.next = add i64 %t, 1
-  br label %turn
+  br label %tile
 nest.done:
   br i1 %many, label %ticket.done, label %nested
 ticket.done:
@@ -385,8 +385,8 @@ guard.wait:
 guard.known:
   %end = phi i64 [%guard.said, %guard.look], [%guard.said, %guard.say], [%guard.heard, %guard.wait]
   %on = icmp eq i64 %end, 0
-  br i1 %on, label %guarded, label %turned
-turned:
+  br i1 %on, label %guarded, label %passed
+passed:
   ret i64 %end
 guarded:
   br label %next

@@ -19,8 +19,18 @@ from tape_ad.programs.engines.native.ir import Listing, LLVMFunction, kept_as
 from tape_ad.programs.engines.native.lowering import lower
 from tape_ad.programs.engines.native.runtime.compiling import fits, layouts_of
 from tape_ad.programs.engines.native.schedule.bytecode import Bytecode
-from tape_ad.programs.program.native import Segment, element, placed_number, python_number
-from tape_ad.programs.program.program import Call, Guard, Program, Step, Value, root_of
+from tape_ad.programs.program import (
+    Call,
+    Guard,
+    Program,
+    Segment,
+    Step,
+    Value,
+    element,
+    placed_number,
+    python_number,
+    root_of,
+)
 
 __all__ = ["Assembled", "assembled", "passes", "schedule"]
 

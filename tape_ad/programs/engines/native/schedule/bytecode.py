@@ -39,10 +39,8 @@ from tape_ad.programs.engines.native.ir import (
 from tape_ad.programs.engines.native.runtime import vm
 from tape_ad.programs.engines.native.runtime.vm import Team
 from tape_ad.programs.engines.native.schedule.strip_mining import StripMined
-from tape_ad.programs.engines.out_support import size_of
-from tape_ad.programs.engines.plans import Block, LiveRanges, placed
-from tape_ad.programs.program.native import Segment
-from tape_ad.programs.program.program import Value
+from tape_ad.programs.engines.plans import Block, LiveRanges, placed, size_of
+from tape_ad.programs.program import Segment, Value
 
 __all__ = ["Bytecode"]
 

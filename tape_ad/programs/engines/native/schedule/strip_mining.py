@@ -20,7 +20,7 @@ from tape_ad.programs.engines.native.ir import (
     is_external,
 )
 from tape_ad.programs.engines.plans import Block, LiveRanges, placed
-from tape_ad.programs.program.program import Value
+from tape_ad.programs.program import Value
 
 __all__ = ["StripMined"]
 
@@ -100,7 +100,7 @@ class StripMined:
         return found
 
     def _do(self, number: int, op: Op) -> None:
-        """Do an operation in its stage."""
+        """Write an operation's code into its stage."""
         at = self._depth[number]
         if not is_external(op):
             stage = self._stages[at]

@@ -11,7 +11,6 @@ from attrs import frozen
 from tape_ad.base.errors import GradientCheckError, OutputError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves, unflatten, with_paths
-from tape_ad.record.messages.migration_hints import listed
 from tape_ad.record.spaces import float_to_array
 from tape_ad.rules.maps import Array
 from tape_ad.transforms.blocks import has_derivative
@@ -20,7 +19,6 @@ from tape_ad.transforms.tracing import check_callable
 
 __all__ = ["check_grads"]
 
-__dir__ = listed(__all__)
 
 Function = Callable[..., Any]
 

@@ -18,16 +18,19 @@ from uuid import uuid4
 import numpy as np
 from attrs import frozen
 
-from tape_ad.base.errors import ConversionError, DamagedFileError, DtypeError, StoreMismatchError
-from tape_ad.base.extras import extra
+from tape_ad.base.errors import (
+    ConversionError,
+    DamagedFileError,
+    DtypeError,
+    StoreMismatchError,
+    extra,
+)
 from tape_ad.base.trees import with_names
 from tape_ad.record.inspection.pages.figures import Summary
-from tape_ad.record.messages.migration_hints import listed
 from tape_ad.record.primals import primal
 from tape_ad.record.tensor import Tensor
 
 __all__ = ["check_like", "load", "save", "summary"]
-__dir__ = listed(__all__)
 
 Plain = np.ndarray[Any, Any]
 
@@ -340,6 +343,11 @@ def read_safetensors(file: IO[bytes], max_bytes: int) -> dict[str, Plain]:
         raise ValueError(str(error)) from error
     except (TypeError, AttributeError) as error:  # of bfloat16 and of floats of 8 bits
         raise ValueError(f"it holds numbers that NumPy has no dtype for: {error}") from error
+    for name, array in arrays.items():
+        if array.dtype.isbuiltin != 1:  # which another library has given NumPy, if it is imported
+            raise ValueError(
+                f"it holds numbers that NumPy has no dtype for: {name!r} has dtype {array.dtype}"
+            )
     return arrays
 
 

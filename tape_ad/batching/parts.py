@@ -1,0 +1,101 @@
+"""Runs for parts of a batch, where values decide how a function goes on."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+
+from tape_ad.base.arrays.interpreter import Batch
+from tape_ad.base.errors import ShapeError
+from tape_ad.base.trees import flatten, map_leaves
+from tape_ad.batching.arrays import BatchedArray, shape_of_one
+from tape_ad.batching.basics import is_of, spread
+from tape_ad.batching.generators import renewed
+from tape_ad.record.primals import is_number_like, memory_of
+
+__all__ = ["Part", "has_written", "joined_parts", "one_alone", "part_of", "picked"]
+
+
+@frozen
+class Part:
+    """What a function gives for some of a batch.
+
+    Attributes
+    ----------
+    places : array of int
+        Which they are.
+    output : tree
+        The output, of what nobody reads but the structure.
+    leaves : list
+        Its leaves, for each of them along an axis in front; what is no array of numbers as it is.
+    each : list of bool
+        Which of the leaves are others for each of them.
+    """
+
+    places: Any
+    output: Any
+    leaves: list[Any]
+    each: list[bool]
+
+
+def part_of(places: Any, output: Any, batch: Batch) -> Part:
+    """Take from what a run gives what counts."""
+    leaves = flatten(output)
+    each = [is_of(leaf, batch) for leaf in leaves]
+    stacks = [spread(batch, x) if is_number_like(x) or type(x) is bool else x for x in leaves]
+    if batch.counted is not None:
+        stacks = [
+            stack[batch.counted] if is_number_like(stack) and np.ndim(stack) else stack
+            for stack in stacks
+        ]
+    return Part(places, output, stacks, each)
+
+
+def one_alone(front: Any, place: int) -> Any:
+    """Give the argument of one."""
+    return renewed(front[place]) if type(front) is list else front[place]
+
+
+def picked(front: Any, places: Any) -> Any:
+    """Give the arguments of some."""
+    if type(front) is list:
+        return [renewed(front[place]) for place in places]
+    return front[places]
+
+
+def has_written(batch: Batch, x: BatchedArray) -> bool:
+    """Tell whether an argument was assigned to."""
+    memory = memory_of(x.stack) if batch.written else None
+    return any(np.may_share_memory(memory, each) for each in batch.written)
+
+
+def joined_parts(name: str, parts: Sequence[Part]) -> tuple[Any, list[tuple[Any, bool]]]:
+    """Put the leaves of the parts in the order of the batch, and tell which are others for each."""
+    first = parts[0]
+    trees = [map_leaves(lambda leaf, path: path, part.output) for part in parts]
+    if any(tree != trees[0] for tree in trees):
+        raise ValueError(f"{name} gives outputs of several structures in one batch")
+    order = np.argsort(np.concatenate([part.places for part in parts]))
+    joined: list[tuple[Any, bool]] = []
+    for column, each in zip(
+        zip(*[part.leaves for part in parts], strict=True),
+        zip(*[part.each for part in parts], strict=True),
+        strict=True,
+    ):
+        if not is_number_like(column[0]):
+            if not all(leaf == column[0] for leaf in column):
+                raise ValueError(
+                    "what is no array of numbers has to be the same for each of a batch"
+                )
+            joined.append((column[0], False))
+            continue
+        shapes = {shape_of_one(leaf)[1:] for leaf in column}
+        if len(shapes) > 1:
+            raise ShapeError(
+                f"{name} gives arrays of several shapes in one batch, among them "
+                f"{' and '.join(map(str, sorted(shapes)[:2]))}; write np.where(...) for what "
+                "depends on values, or call the function in a loop"
+            )
+        joined.append((np.concatenate(column)[order], any(each)))
+    return first.output, joined

@@ -1,0 +1,240 @@
+"""Functions that values decide in: those of a batch with one path are computed at once."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tape_ad as ta
+from tape_ad.errors import BatchWarning, InPlaceError
+
+Array = Any
+
+X = np.random.default_rng(0).normal(size=(6, 3))
+NUMBERS = np.array([2.0, 100.0, 3.0, 1e4, 5.0, 2.0])
+
+
+def branch(x: Array) -> Array:
+    return 2 * x * x[0] if x[0] > 0 else np.sin(x)
+
+
+def branches(x: Array) -> Array:
+    if x[0] > 0:
+        if x[1] > 0:
+            return np.log(x[0]) * x
+        return 3 * x**2
+    return np.sqrt(-x[0]) * x
+
+
+def square_root(a: Array) -> Array:
+    root = 1.0 + 0 * a
+    while abs(root * root - a) > 1e-10:
+        root = root - (root * root - a) / (2 * root)
+    return root
+
+
+def masked(x: Array) -> Array:
+    return np.sum(x[x > 0] ** 2)
+
+
+def mask_assigned(x: Array) -> Array:
+    y = x**2
+    y[x > 0] = 3 * x[x > 0]
+    return y
+
+
+def chosen(x: Array) -> Array:
+    return [np.sin, np.cos, np.exp][int(np.argmax(x))](x)
+
+
+def repeated(x: Array) -> Array:
+    for _ in range(np.argmax(x)):
+        x = np.sin(x)
+    return x
+
+
+def different(x: Array) -> Array:
+    return np.sum(np.unique(np.round(x)) ** 2) * x
+
+
+def tried(x: Array) -> Array:
+    try:
+        return np.linalg.cholesky(np.diag(x) + np.eye(3)) @ x
+    except np.linalg.LinAlgError:
+        return 7 * x**2
+
+
+def constant(x: Array) -> Array:
+    return x**2 if np.all(np.abs(x) < 1) else np.zeros(3)
+
+
+FUNCTIONS: list[tuple[Callable[[Array], Array], Array]] = [
+    (branch, X),
+    (branches, X),
+    (square_root, NUMBERS),
+    (masked, X),
+    (mask_assigned, X),
+    (chosen, X),
+    (repeated, X),
+    (different, X),
+    (tried, X),
+    (constant, X),
+]
+every_function = pytest.mark.parametrize(
+    ("f", "xs"), FUNCTIONS, ids=[f.__name__ for f, _ in FUNCTIONS]
+)
+looping = pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+
+
+def same(found: Array, each: list[Array]) -> None:
+    """Compare a result of all with those of one after the other."""
+    np.testing.assert_allclose(found, np.stack(each), rtol=1e-12, atol=1e-14)
+
+
+@looping
+@every_function
+def test_values_and_derivatives_are_those_of_one_after_the_other(
+    f: Callable[[Array], Array], xs: Array
+) -> None:
+    def total(x: Array) -> Array:
+        return np.sum(f(x))
+
+    def squares(x: Array) -> Array:
+        return np.sum(ta.grad(total)(x) ** 2)
+
+    def all_squares(x: Array) -> Array:
+        return np.sum(ta.batched(ta.grad(total))(x) ** 2)
+
+    same(ta.batched(f)(xs), [f(x) for x in xs])
+    if f is constant:
+        return  # which is no handle for all of them
+    slopes = [ta.grad(total)(x) for x in xs]
+    same(ta.batched(ta.grad(total))(xs), slopes)
+    same(ta.grad(lambda x: np.sum(ta.batched(f)(x)))(xs), slopes)
+    same(ta.batched(ta.hessian(total))(xs), [ta.hessian(total)(x) for x in xs])
+    same(ta.batched(ta.jacobian(f))(xs), [ta.jacobian(f)(x) for x in xs])
+    same(ta.grad(all_squares)(xs), [ta.grad(squares)(x) for x in xs])
+
+
+@looping
+@every_function
+def test_in_nested_batches_and_compiled(f: Callable[[Array], Array], xs: Array) -> None:
+    for_all = ta.batched(f)
+    nested = np.stack([xs, 1.01 * xs[::-1]])
+    same(ta.batched(for_all)(nested), [for_all(part) for part in nested])
+    fast = ta.compile(for_all)
+    for part in (xs, 1.01 * xs[::-1], xs):
+        same(fast(part), [f(x) for x in part])
+
+
+def test_there_is_a_run_for_each_path_and_no_loop() -> None:
+    calls: list[Any] = []
+
+    def f(x: Array) -> Array:
+        calls.append(x.shape)
+        return branch(x)
+
+    for_all = ta.batched(f)
+    for_all(np.random.default_rng(1).normal(size=(100, 3)))
+
+    assert len(calls) == 2
+    assert not for_all.looped
+    assert for_all.explain().endswith("test_decisions.py")
+
+
+def test_steps_that_end_apart_take_a_run_for_each_number_of_them() -> None:
+    calls: list[Any] = []
+
+    def f(x: Array) -> Array:
+        calls.append(x)
+        return square_root(x)
+
+    numbers = np.linspace(1.5, 4000.0, 200)
+    same(ta.batched(f)(numbers), [square_root(x) for x in numbers])
+    assert len(calls) <= 8 + 200
+
+
+@pytest.mark.parametrize("ask", [float, lambda x: np.asarray(x).item(), lambda x: x.tolist()])
+def test_numbers_that_are_others_for_each_are_asked_of_one_after_the_other(
+    ask: Callable[[Array], float],
+) -> None:
+    with pytest.warns(BatchWarning, match=r"line \d+ of test_decisions\.py"):
+        found = ta.batched(lambda x: 2 * ask(x[0]))(X)
+
+    same(found, [2 * x[0] for x in X])
+
+
+def test_a_number_that_would_drop_a_gradient_is_refused_as_for_one() -> None:
+    with pytest.raises(ta.errors.ConversionError):
+        ta.grad(lambda x: np.sum(ta.batched(lambda one: float(one[0]) * one)(x)))(X)
+
+
+def test_numbers_of_those_that_went_another_way_are_no_warning() -> None:
+    def f(x: Array) -> Array:
+        if x > 0:
+            return np.log(x)
+        return np.sqrt(-x)
+
+    xs = np.array([1.0, 2.0, 3.0, -4.0, -5.0])
+    same(ta.batched(f)(xs), [f(x) for x in xs])
+
+
+def test_what_is_raised_for_some_is_raised() -> None:
+    def f(x: Array) -> Array:
+        if x < 0:
+            raise LookupError("negative")
+        return x
+
+    with pytest.raises(LookupError, match="negative"):
+        ta.batched(f)(np.array([1.0, 2.0, -1.0]))
+
+
+@pytest.mark.parametrize("xs", [np.array([1.0, 2.0, -3.0, 4.0, -5.0]), np.array([1.0, -2.0])])
+def test_what_is_written_to_an_argument_is_seen_as_in_a_loop(xs: Array) -> None:
+    def f(x: Array) -> Array:
+        if x[0] > 0:
+            x *= 2
+        return x + 1
+
+    found, stack = ta.batched(f), xs[:, np.newaxis].copy()
+    same(found(stack), list(np.where(xs > 0, 2 * xs, xs)[:, np.newaxis] + 1))
+    same(stack[:, 0], list(np.where(xs > 0, 2 * xs, xs)))
+
+
+def test_what_was_written_before_it_was_decided_is_not_called_again() -> None:
+    def f(x: Array) -> Array:
+        x *= 2
+        return x if x[0] > 0 else -x
+
+    with pytest.raises(InPlaceError, match=r"x\.copy"):
+        ta.batched(f)(X.copy())
+
+
+def test_random_numbers_begin_again() -> None:
+    def f(x: Array, rng: Any) -> Array:
+        return x + rng.normal() if rng.normal() > 0 else rng.normal(size=3) * x
+
+    found = ta.batched(f)(X, np.random.default_rng(0))
+    same(found, [f(x, r) for x, r in zip(X, np.random.default_rng(0).spawn(6), strict=True)])
+
+
+def test_outputs_stand_where_they_are_wanted() -> None:
+    def f(x: Array) -> Any:
+        return (x, "name", 1.0) if x[0] > 0 else (-x, "name", 1.0)
+
+    first, name, number = ta.batched(f, out_axes=(1, 0, None))(X)
+    same(first.T, [f(x)[0] for x in X])
+    assert (name, number) == ("name", 1.0)
+    with pytest.raises(ValueError, match="out_axes is None"):
+        ta.batched(branch, out_axes=None)(X)
+
+
+def test_parts_of_a_batch_that_come_after_each_other_decide_by_themselves() -> None:
+    same(ta.batched(branch, batch_size=4)(X), [branch(x) for x in X])
+
+
+def test_a_batch_of_what_is_compiled_decides() -> None:
+    fast = ta.compile(branch)
+    same(ta.batched(fast)(X), [branch(x) for x in X])
+    same(ta.batched(ta.compile(square_root))(NUMBERS), [square_root(x) for x in NUMBERS])
