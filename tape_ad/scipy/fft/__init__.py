@@ -63,4 +63,6 @@ if scipy.fft.register_backend:
 
 UNCHANGED = ("get_workers", "next_fast_len", "prev_fast_len", "set_workers")
 
-__getattr__, __dir__ = published(__name__, {name: getattr(scipy.fft, name) for name in UNCHANGED})
+__getattr__, __dir__ = published(
+    __name__, TRANSFORMS, {name: getattr(scipy.fft, name) for name in UNCHANGED}
+)

@@ -19,9 +19,15 @@ import numpy as np
 
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
-from tape_ad.record.constants import borrowed
+from tape_ad.record.constants import as_array_constants, borrowed
 from tape_ad.record.messages.callers import variables_bound
-from tape_ad.transforms.differentiable.compiled import guarded, is_compiled
+from tape_ad.transforms.differentiable.compiled import (
+    as_callback,
+    guarded,
+    is_compiled,
+    is_dispatched,
+    plain_call,
+)
 from tape_ad.transforms.differentiable.kinds import KNOWN, real, type_of
 from tape_ad.transforms.differentiable.plain_globals import PlainGlobals
 from tape_ad.transforms.differentiable.questions import refusing, unanswerable
@@ -30,6 +36,7 @@ from tape_ad.transforms.differentiable.settling import note_global, note_shared
 from tape_ad.transforms.differentiable.table import (
     ABSENT,
     BUILTINS,
+    MADE_OF_RULES,
     ORIGINALS,
     STANDARD,
     note_source,
@@ -743,3 +750,35 @@ KEPT = frozenset(
     }
 )
 """Types of globals whose copy is looked up by name from then on, as long as the original stays."""
+
+
+def by_rule(original: Any, counterpart: Any) -> Any:
+    """Make of a function and its counterpart, which has a rule, what stands for it in copies.
+
+    The original itself runs where no handle is given; of a method of an object in copies, which
+    may hold constants, its copy. Classes and distributions stay.
+    """
+    if isinstance(original, type):
+        ORIGINALS[counterpart] = original
+        return counterpart
+    if hasattr(counterpart, "__getitem__") or getattr(counterpart, "always", False):
+        return counterpart  # for functions compiled for several types, or for constants too
+    called_by_name = isinstance(original, types.FunctionType) or is_dispatched(original)
+    if not called_by_name and not is_compiled(original):
+        with contextlib.suppress(TypeError):  # of what cannot be weakly referred to
+            ORIGINALS[counterpart] = original  # a distribution, which is asked for its class
+        return counterpart
+
+    def calling(*args: Any, **kwargs: Any) -> Any:
+        if reaches((args, kwargs)):
+            own = {name: as_callback(value) for name, value in kwargs.items()}
+            return counterpart(*map(as_callback, args), **own)
+        if args and type(args[0]) in ORIGINALS and type(original) is types.FunctionType:
+            return copied_function(original)(*args, **kwargs)
+        given, named = plain_call(args, kwargs)
+        return as_array_constants(original(*given, **named))
+
+    return functools.wraps(original)(calling)
+
+
+MADE_OF_RULES.append(by_rule)
