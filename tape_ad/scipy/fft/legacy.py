@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from tape_ad.extend.arrays import Array, joined
-from tape_ad.scipy.fft import fourier, trigonometric
+from tape_ad.scipy.fft import trigonometric
+from tape_ad.scipy.fft.fourier import TRANSFORMS
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stand_ins import stands_for
 
@@ -33,8 +34,8 @@ def by_kind(original: Any, suffix: str) -> None:
         return getattr(trigonometric, name)(*args, **kwargs)
 
 
-by_direction(STEPS.c2c, fourier.fft, fourier.ifft)
-by_direction(STEPS.c2cn, fourier.fftn, fourier.ifftn)
+by_direction(STEPS.c2c, TRANSFORMS["fft"], TRANSFORMS["ifft"])
+by_direction(STEPS.c2cn, TRANSFORMS["fftn"], TRANSFORMS["ifftn"])
 by_kind(REAL_STEPS._r2r, "")
 by_kind(REAL_STEPS._r2rn, "n")
 
