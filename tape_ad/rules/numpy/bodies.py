@@ -14,6 +14,7 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.maps import Array
 
 __all__ = [
+    "all_close",
     "block",
     "column_stack",
     "convolved",
@@ -373,6 +374,13 @@ def first(a: Array, extreme: Array, axis: Any, out: Any, keepdims: bool) -> Arra
 
 
 # Linear algebra
+
+
+def all_close(
+    a: Array, b: Array, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False
+) -> Array:
+    """Tell whether all elements are nearly equal; see `numpy.allclose`."""
+    return np.all(np.isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan))
 
 
 def euclidean(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:  # noqa: A002 - NumPy's name
