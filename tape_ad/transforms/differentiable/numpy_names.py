@@ -291,10 +291,11 @@ def joining_lists(function: Function) -> Function:
 def broadcast_arrays(*args: Any) -> tuple[Any, ...]:
     """Stand in for `numpy.broadcast_arrays`; copies of plain arrays may be assigned handles."""
     found = []
-    given = [*map(without_lists, args)]
-    for x in np.broadcast_arrays(*given):
-        if type(x) is np.ndarray and not any(x is each for each in given):
-            x.flags.writeable = False  # of which NumPy warns else
+    for x in np.broadcast_arrays(*map(without_lists, args)):
+        if type(x) is np.ndarray and any(
+            x.shape[i] > 1 and not x.strides[i] for i in range(x.ndim)
+        ):
+            x.flags.writeable = False  # of what shows an element twice, for which NumPy warns else
         found.append(borrowed(x) if type(x) is np.ndarray else x)
     return tuple(found)
 
