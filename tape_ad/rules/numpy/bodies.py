@@ -268,7 +268,9 @@ def roots(p: Array) -> Array:
         raise NO_BODY  # where NumPy leaves zeros out
     first = -p[1:] / p[0]
     below = np.eye(len(p) - 2, len(p) - 1, dtype=first.dtype)
-    return np.linalg.eigvals(np.concatenate((first[None], below)))
+    found = np.linalg.eigvals(np.concatenate((first[None], below)))
+    real = dtype_of(first).kind == "f" and not anywhere(np.abs(np.imag(found)) > 0)
+    return np.real(found) if real else found
 
 
 def vander(x: Array, N: int | None = None, increasing: bool = False) -> Array:  # noqa: N803 - NumPy's name
