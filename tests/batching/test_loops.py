@@ -7,7 +7,7 @@ from tests.batching.loops import VALUES, count
 from tests.sampling import EVERY_ROW, some
 
 ENTRIES = 48
-LOOPS = 795
+LOOPS = 774
 """The number of cases with a loop in value or gradient, of all in the table."""
 
 
