@@ -7,7 +7,8 @@ import scipy
 
 from tape_ad.scipy import linalg
 from tape_ad.scipy.linalg.functions import expm_derivative, logm_derivative
-from tape_ad.scipy.linalg.systems import cholesky_solve, lu_factors_solve
+from tape_ad.scipy.linalg.lu_factors import lu_factors_solve
+from tape_ad.scipy.linalg.systems import cholesky_solve
 from tests.rules.table import REAL, Domain, Operand, Row, Shape, fixed, plain, signed
 
 __all__ = ["ROWS"]
