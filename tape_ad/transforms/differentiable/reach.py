@@ -13,7 +13,7 @@ from tape_ad.record.constants import CONSTANTS
 
 __all__ = ["is_handle", "reaches"]
 
-DEPTH = 5
+DEPTH = 8
 BUDGET = 4000
 """How many objects are looked at. What is larger counts as one that holds handles."""
 
