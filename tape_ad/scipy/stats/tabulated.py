@@ -50,3 +50,15 @@ def poisson_binomial(k: Any, p: Array, method: str) -> Array:
         )
     found = chances if method == "pmf" else np.cumsum(chances, axis=0)
     return np.take_along_axis(found, k[None], axis=0)[0]
+
+
+@stands_for(scipy.special._spfun_stats._poisson_binom_pmf)
+def events_pmf(k: Any, p: Array) -> Array:
+    """The same of events along the last axis, since SciPy 1.18."""
+    return poisson_binomial(k, np.moveaxis(p, -1, 0), "pmf")
+
+
+@stands_for(scipy.special._spfun_stats._poisson_binom_cdf)
+def events_cdf(k: Any, p: Array) -> Array:
+    """How likely it is that so many events or fewer happen, since SciPy 1.18."""
+    return poisson_binomial(k, np.moveaxis(p, -1, 0), "cdf")
