@@ -13,7 +13,6 @@ from tape_ad import errors
 from tape_ad.base.arrays.adapters import register_adapter as _register_adapter
 from tape_ad.record.gradients import Gradients
 from tape_ad.record.inspection.observing import debug_nans
-from tape_ad.record.inspection.profiling import profile
 from tape_ad.record.messages.migration_hints import attributes_of as _attributes_of
 from tape_ad.record.messages.migration_hints import listed as _listed
 from tape_ad.record.record import ComputationRecord, Node
@@ -28,6 +27,7 @@ if _typing.TYPE_CHECKING:
     from tape_ad import extend, interop, nn, optim, parameters, scipy, testing, training
     from tape_ad.batching.batched import batched
     from tape_ad.programs.compilation import compile  # noqa: A004 - the field's word for it
+    from tape_ad.record.inspection.profiling import profile
     from tape_ad.sparse_derivatives.jacobians import sparse_hessian, sparse_jacobian, sparsity
     from tape_ad.transforms.differentiable.decorator import differentiable
 
@@ -84,6 +84,7 @@ __getattr__ = _attributes_of(
         "batched": "tape_ad.batching.batched",
         "compile": "tape_ad.programs.compilation",
         "differentiable": "tape_ad.transforms.differentiable.decorator",
+        "profile": "tape_ad.record.inspection.profiling",
         "sparse_hessian": "tape_ad.sparse_derivatives.jacobians",
         "sparse_jacobian": "tape_ad.sparse_derivatives.jacobians",
         "sparsity": "tape_ad.sparse_derivatives.jacobians",

@@ -1,6 +1,7 @@
 """Every option of the public functions is used: nonsense in its place is an error."""
 
 import inspect
+import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,8 +11,13 @@ import pytest
 import tape_ad as ta
 import tape_ad.scipy.integrate
 import tape_ad.scipy.optimize
-from tape_ad import nn, optim, testing, training
+from tape_ad import nn, optim, parameters, testing, training
+from tape_ad.base.naming import function_name
+from tape_ad.nn import initializers
 from tape_ad.scipy import integrate, optimize
+from tests.rules.rows import CONSTANTS, ROWS
+from tests.rules.table import Row, cases
+from tests.sampling import some
 
 Array = Any
 Call = Callable[..., Any]
@@ -96,7 +102,82 @@ TRANSFORMS: dict[Any, Call] = {
     training.batches: lambda **options: list(training.batches(X, X, 2, **options)),
 }
 
+
+filled: Any = nn.init
+
+
+def layer(kind: Any, x: Array, *sizes: int) -> Call:
+    """Give what makes a layer, fills its store, and calls it."""
+
+    def made(**options: Any) -> Array:
+        name = () if kind in (nn.AvgPool1d, nn.AvgPool2d, nn.MaxPool1d, nn.MaxPool2d) else ("l",)
+        one = kind(*name, *sizes, **options)
+        store = nn.init(one, np.random.default_rng(0))
+        return one(store, x)
+
+    return made
+
+
+def initialized(function: Any) -> Call:
+    return lambda **options: function(np.random.default_rng(0), (3, 3), **options)
+
+
+def cell(kind: Any) -> Call:
+    def made(**options: Any) -> Array:
+        one = kind("l", 3, 2, **options)
+        return one(nn.init(one, np.random.default_rng(0)), np.ones((1, 3)))
+
+    return made
+
+
+def saved_and(load: Call, save: Call) -> Call:
+    """Give what saves a store, and reads the file again."""
+
+    def read(**options: Any) -> Any:
+        with tempfile.TemporaryDirectory() as folder:
+            save(f"{folder}/p.npz", {"w": X})
+            return load(f"{folder}/p.npz", **options)
+
+    return read
+
+
+def threads(**options: Any) -> None:
+    with training.blas_threads(**options):
+        pass
+
+
 LAYERS: dict[Any, Call] = {
+    nn.AvgPool1d: layer(nn.AvgPool1d, SEQUENCE, 2),
+    nn.AvgPool2d: layer(nn.AvgPool2d, IMAGE, 2),
+    nn.MaxPool1d: layer(nn.MaxPool1d, SEQUENCE, 2),
+    nn.MaxPool2d: layer(nn.MaxPool2d, IMAGE, 2),
+    nn.BatchNorm1d: layer(nn.BatchNorm1d, np.ones((2, 3)), 3),
+    nn.BatchNorm2d: layer(nn.BatchNorm2d, IMAGE, 2),
+    nn.Conv1d: layer(nn.Conv1d, SEQUENCE, 2, 2, 3),
+    nn.Conv2d: layer(nn.Conv2d, IMAGE, 2, 2, 3),
+    nn.Embedding: layer(nn.Embedding, [0, 1], 3, 2),
+    nn.LayerNorm: layer(nn.LayerNorm, X, 3),
+    nn.Linear: layer(nn.Linear, X, 3, 2),
+    nn.MultiHeadAttention: layer(nn.MultiHeadAttention, np.ones((1, 2, 4)), 4, 2),
+    nn.Dropout: lambda **options: nn.Dropout(**options)({}, X, rng=np.random.default_rng(0)),
+    nn.Flatten: lambda **options: nn.Flatten(**options)({}, IMAGE),
+    nn.GRUCell: cell(nn.GRUCell),
+    nn.LSTMCell: cell(nn.LSTMCell),
+    nn.RNNCell: cell(nn.RNNCell),
+    nn.init: lambda **options: filled(
+        nn.Linear("l", 3, 2),
+        np.random.default_rng(0),
+        **{"store": nn.init(nn.Linear("l", 3, 2), np.random.default_rng(0)), "keep": True}
+        | options,
+    ),
+    **{
+        function: initialized(function)
+        for function in map(initializers.__dict__.get, initializers.__all__)
+        if inspect.isfunction(function) and "rng" in inspect.signature(function).parameters
+    },
+    initializers.calculate_gain: lambda **options: initializers.calculate_gain(
+        "leaky_relu", **options
+    ),
     nn.avg_pool1d: lambda **options: nn.avg_pool1d(SEQUENCE, 2, **options),
     nn.avg_pool2d: lambda **options: nn.avg_pool2d(IMAGE, 2, **options),
     nn.max_pool1d: lambda **options: nn.max_pool1d(SEQUENCE, 2, **options),
@@ -131,6 +212,18 @@ LAYERS: dict[Any, Call] = {
     optim.Adam: stepped(optim.Adam),
     optim.AdamW: stepped(optim.AdamW),
     optim.RMSprop: stepped(optim.RMSprop),
+    optim.LBFGS: lambda **options: optim.LBFGS(**options).minimize(
+        {"w": X.copy()}, lambda p: total(p["w"])
+    ),
+    optim.Cosine: lambda **options: optim.Cosine(0.1, 5, **options)(2),
+    optim.StepDecay: lambda **options: optim.StepDecay(0.1, 2, **options)(4),
+    optim.WarmUp: lambda **options: optim.WarmUp(lambda step: 0.1, 5, **options)(2),
+    training.blas_threads: threads,
+    training.load_checkpoint: saved_and(
+        training.load_checkpoint,
+        lambda path, store: training.save_checkpoint(path, store, {}, 1, {}),
+    ),
+    parameters.load: saved_and(parameters.load, parameters.save),
 }
 
 SOLVERS: dict[Any, Call] = {
@@ -222,6 +315,106 @@ def test_a_call_without_options_is_right(function: Any) -> None:
 def test_nonsense_is_an_error(function: Any, name: str, nonsense: Any) -> None:
     with pytest.raises((TypeError, ValueError, AttributeError, IndexError, KeyError)):
         CALLS[function](**{name: nonsense})
+
+
+UNTRIED = {
+    ta.Node: "what a record shows of itself, which nobody makes",
+    ta.custom_rule: "a decorator of functions, each of which is tried by what it is given",
+    nn.Parameter: "what a layer says of a parameter, tried by its store",
+    training.gradient_histograms: "a drawing by matplotlib",
+    training.keep_freed_memory: "for the whole process",
+    training.progress: "a line of rich's",
+}
+"""Functions with options that no call is written for, and why."""
+
+
+def test_every_public_function_with_options_is_called() -> None:
+    modules = (ta, nn, optim, training, parameters, testing, initializers)
+    public = [getattr(module, name) for module in modules for name in module.__all__]
+    assert [
+        function
+        for function in public
+        if inspect.isfunction(function) or inspect.isclass(function)
+        if any(each.default is not each.empty for each in own_parameters(function))
+        and function not in CALLS
+        and function not in UNTRIED
+    ] == []
+
+
+def own_parameters(function: Any) -> list[inspect.Parameter]:
+    """List the parameters of a function; none of what does not say."""
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return []
+
+
+# Of functions of NumPy and SciPy: where theirs finds an option to be nonsense, so do ours
+
+HANDLES_HAVE_NONE = frozenset(
+    {
+        *("subok", "like", "device"),  # for subclasses and other arrays
+        *("workers", "plan"),  # for how an FFT is computed
+        *("overwrite_input", "overwrite_a", "overwrite_b", "overwrite_ab", "overwrite_data"),
+        "overwrite_x",
+        "optimize",  # for the order of products
+    }
+)
+"""Options that say how to compute, and not what; no handle is written to."""
+
+UNUSED = frozenset(
+    {
+        ("reshape", "copy"),  # "nonsense" is taken for a yes
+        ("full_like", "order"),  # of a handle for a number
+        ("affine_transform", "offset"),  # in which SciPy does not look either, beside such a matrix
+    }
+)
+
+FIRST_ROWS = {row.function: row for row in reversed([*ROWS, *CONSTANTS])}
+"""One row of the table for each function."""
+
+CRASHING = "distance_transform_cdt"  # of SciPy, where a metric is nonsense
+
+
+def nonsense_for_rows() -> Iterator[tuple[Row, str]]:
+    """List the options of functions of the table, with a row for each."""
+    for function, row in FIRST_ROWS.items():
+        known = isinstance(function, np.ufunc) or function_name(function) == CRASHING
+        for each in () if known else own_parameters(function):
+            name = each.name
+            apart = (function_name(function), name) in UNUSED or name in HANDLES_HAVE_NONE
+            if each.default is not each.empty and not apart:
+                yield row, name
+
+
+def refused(row: Row, name: str, values: list[Any]) -> bool:
+    """Tell whether a call with nonsense for an option is an error."""
+    signature = inspect.signature(row.function)
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind_partial(*args, **{k: v for k, v in kwargs.items() if k != name})
+        return row.function(
+            *args, **kwargs | {name: Nonsense()} if name not in bound.arguments else kwargs
+        )
+
+    try:
+        row.apply(values, called)
+    except Exception:
+        return True
+    return False
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_option_that_numpy_and_scipy_look_at_is_looked_at() -> None:
+    silent = []
+    for row, name in some(nonsense_for_rows(), 6):
+        case = next(iter(cases([row])))
+        values = case.primals()
+        rec = ta.ComputationRecord()
+        handles = case.filled([rec.tensor(x) for x in case.leaves()])
+        if refused(row, name, values) and not refused(row, name, handles):
+            silent.append(f"{row.function.__module__}.{row}: {name}")
+    assert silent == []
 
 
 @pytest.mark.parametrize("x0", [X, {"a": X}], ids=["array", "tree"])

@@ -119,10 +119,7 @@ class BatchedFunction:
                 if batch.again is None:
                     if not (isinstance(error, UnbatchableError) or batch.asked):
                         raise
-                    groups = np.arange(size)
-                    if isinstance(error, UnbatchableError) and error.batch is batch:
-                        groups = groups if error.answers is None else error.answers
-                    batch.again = grouped(groups, np.arange(size))
+                    batch.again = groups_of(error, batch)
         if any(outer.counted is not None for outer in ACTIVE.get().batches):
             watch()
         return batch, output
@@ -312,6 +309,16 @@ class BatchedFunction:
         if axis is None or not is_batchable(leaf):
             return leaf
         return from_front(repeated(leaf, batch.size), axis)
+
+
+def groups_of(error: BaseException, batch: Batch) -> list[Any]:
+    """List whom a function is called for together, after a library has asked for values."""
+    each = np.arange(batch.size)
+    if isinstance(error, UnbatchableError) and error.batch is batch and error.answers is not None:
+        groups = grouped(error.answers, each)
+        if len(groups) > 1:  # which what is nan is not, though it is not equal
+            return groups
+    return grouped(each, each)
 
 
 def is_batchable(leaf: Any) -> bool:

@@ -22,6 +22,7 @@ from tape_ad.batching.basics import (
     named,
     ndim_of,
     refuse_batched,
+    spread,
 )
 from tape_ad.record.primals import memory_of
 from tape_ad.rules.facts import read
@@ -208,6 +209,15 @@ def contracted(batch: Batch, function: Function, args: Any, kwargs: Options) -> 
     return function(*arrays, inputs=named, output=letter + output, **options)
 
 
+def given(batch: Batch, out: Any) -> Any:
+    """Give what one is given for all, also where it is the same for each."""
+    if is_of(out, batch):
+        return out.stack
+    return (
+        np.array(spread(batch, out)) if isinstance(out, (np.ndarray, np.generic)) else loop_over()
+    )
+
+
 def composed(lines: Callable[..., Any], *, writes: bool = False) -> Handler:
     """Take a function that is written in others, as one sees it; it may write to what it gets."""
 
@@ -216,8 +226,8 @@ def composed(lines: Callable[..., Any], *, writes: bool = False) -> Handler:
         if (writes and out is None) or type(out) is bool:
             return out
         if isinstance(out, tuple):
-            return type(out)([each.stack if is_of(each, batch) else loop_over() for each in out])
-        return out.stack if is_of(out, batch) else loop_over()  # as for NotImplemented
+            return type(out)([given(batch, each) for each in out])
+        return given(batch, out)
 
     return handler
 

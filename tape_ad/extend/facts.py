@@ -13,32 +13,5 @@ True
 >>> scaled = facts.along(axis="axis", none="flat")  # over the axis that an option names
 """
 
-from tape_ad.rules.facts import (
-    ELEMENTWISE,
-    SHAPED_BY_VALUES,
-    UNKNOWN,
-    Facts,
-    along,
-    composed,
-    cores,
-    depending,
-    elementwise,
-    leading,
-    letters,
-    moves,
-)
-
-__all__ = [
-    "ELEMENTWISE",
-    "SHAPED_BY_VALUES",
-    "UNKNOWN",
-    "Facts",
-    "along",
-    "composed",
-    "cores",
-    "depending",
-    "elementwise",
-    "leading",
-    "letters",
-    "moves",
-]
+from tape_ad.rules.facts import *  # noqa: F403 - all that there are
+from tape_ad.rules.facts import __all__  # noqa: F401 - which are public here too

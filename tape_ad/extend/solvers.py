@@ -12,10 +12,12 @@ from tape_ad.record.handles import (
     up_to,
 )
 from tape_ad.transforms.implicit import (
+    between_for_all,
     check_regular,
     implicit,
     lent,
     on_plain_arrays,
+    root_for_all,
     valued,
     warn_unconverged,
 )
@@ -24,6 +26,7 @@ from tape_ad.transforms.tracing import (
 )
 
 __all__ = [
+    "between_for_all",
     "check_callable",
     "check_regular",
     "handles_in",
@@ -33,6 +36,7 @@ __all__ = [
     "on_plain_arrays",
     "outside",
     "records_of",
+    "root_for_all",
     "up_to",
     "valued",
     "warn_unconverged",

@@ -29,7 +29,6 @@ __all__ = [
     "as_dtype",
     "as_length",
     "check_eps",
-    "check_generator",
     "check_probability",
     "check_step",
     "floating",

@@ -10,7 +10,7 @@ from tape_ad.base.errors import StoreMismatchError
 from tape_ad.optim.clipping import Fitting, Plain, at_least_zero, below_one, described, fitting
 from tape_ad.record.messages.migration_hints import with_hints
 
-__all__ = ["SGD", "Adagrad", "Adam", "AdamW", "Optimizer", "RMSprop", "decayed"]
+__all__ = ["SGD", "Adagrad", "Adam", "AdamW", "Optimizer", "RMSprop"]
 
 COUNT = "step"
 """The name of the number of steps taken, where an optimizer keeps it."""

@@ -18,7 +18,6 @@ from tape_ad.rules.maps import Array, LinearMap, Partial, as_map
 
 __all__ = [
     "CONSTANT",
-    "PATIENCE",
     "Arena",
     "Released",
     "held_arrays",

@@ -22,7 +22,7 @@ from tape_ad.base.arrays.interpreter import (
     looked_through,
     unwrapped,
 )
-from tape_ad.base.arrays.overridable import array_of, lift
+from tape_ad.base.arrays.overridable import joined, lift
 from tape_ad.base.errors import InPlaceError, RecordMismatchError
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT, Arena
@@ -45,11 +45,9 @@ __all__ = [
     "CONSTANTS",
     "ArrayConstant",
     "ConstantTensor",
-    "Eager",
     "as_array_constants",
     "as_constants",
     "borrowed",
-    "constant_of",
     "given_away",
     "gives_constants",
     "prepare",
@@ -62,6 +60,8 @@ Plain = np.ndarray[Any, Any]
 
 WRITERS = frozenset({np.copyto, np.fill_diagonal, np.place, np.put, np.put_along_axis, np.putmask})
 """NumPy's functions that write to their first argument."""
+
+LISTS = frozenset({list, tuple})
 
 PLAIN_KEYS = frozenset({int, slice, type(None), type(...)})
 
@@ -384,11 +384,9 @@ class Eager:
 
     def two(self, function: Function, x: Any, y: Any) -> Any:
         """Apply a binary operator to a constant and another operand."""
-        if type(x) is list or type(y) is list:  # which may have handles in it
-            x, y = (array_of(each) if type(each) is list else each for each in (x, y))
         first = x.data if type(x) in CONSTANTS else x
         second = y.data if type(y) in CONSTANTS else y
-        if is_box(first) or is_box(second):
+        if is_box(first) or is_box(second) or {type(x), type(y)} & LISTS:
             return self.answered(function, (x, y))
         if function is np.power:
             return self.box(first**second)  # which NumPy 2.0 rounds in ways of its own
@@ -412,7 +410,7 @@ class Eager:
         record = record_among(value)
         if record is not None:
             promote(target, record)
-            target[key] = value if isinstance(value, Tensor) else np.stack(value)
+            target[key] = joined(value)
             return
         if isinstance(value, ArrayInterface) and type(value) not in CONSTANTS:
             raise InPlaceError(
@@ -430,7 +428,7 @@ class Eager:
         record = record_among(other)
         if record is not None:
             promote(target, record)
-            return Tensor._change(function, target, other)
+            return Tensor._change(function, target, joined(other))
         prepare(target)
         function(target.data, unwrapped(other), out=target.data)
         return target

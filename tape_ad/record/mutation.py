@@ -18,7 +18,7 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.base.arrays.interpreter import Batch, looked_through, unwrapped
-from tape_ad.base.arrays.overridable import is_later
+from tape_ad.base.arrays.overridable import is_later, joined
 from tape_ad.base.errors import InPlaceError, ShapeError
 from tape_ad.base.naming import OPERATORS, called, function_name
 from tape_ad.record.arena import Arena, wait_until_assigned
@@ -31,7 +31,6 @@ from tape_ad.rules.numpy.indexing import WHOLE, filled_key, in_short, plain_key
 from tape_ad.rules.numpy.updates import Placed, Without, updated, viewed
 
 __all__ = [
-    "Handle",
     "Memory",
     "assign",
     "assign_outputs",
@@ -47,7 +46,6 @@ __all__ = [
     "refuse_to_write",
     "replace",
     "unmarked",
-    "way_to",
 ]
 
 
@@ -253,6 +251,7 @@ def assign(target: Handle, key: Any, value: Any) -> None:
         raise batched_value()
     if constants:
         key, value = unwrapped((key, value))
+    value = joined(value)
     if target.record.namespaced:
         make_array(target)
     refuse_to_write(target, "write x = x.copy() first and assign to that")

@@ -24,18 +24,7 @@ from tape_ad.rules.maps import (
 )
 from tape_ad.rules.maps.patterns import elementwise
 
-__all__ = [
-    "KNOWN",
-    "NUMBERS",
-    "OPEN",
-    "Look",
-    "Traits",
-    "careful_sweep",
-    "forward_sweep",
-    "push_along",
-    "reverse_sweep",
-    "traits_of",
-]
+__all__ = ["careful_sweep", "forward_sweep", "reverse_sweep"]
 
 ndarray = np.ndarray
 NO_MORE: Mapping[int, Array] = MappingProxyType({})
@@ -91,8 +80,9 @@ def reverse_sweep(
     """
     shapes, dtypes = arena.shapes, arena.dtypes
     for leaf, few, noted, array in arena.inputs:
-        as_it_was = array.dtype is dtypes[leaf] and array.shape == shapes[leaf]
-        if (few.tobytes() != noted or not as_it_was) and reached is None:
+        if (
+            few.tobytes() != noted or array.shape != shapes[leaf] or array.dtype is not dtypes[leaf]
+        ) and reached is None:
             require_unchanged(arena, [root, *more])
             break
     if arena.observer is not None and reached is None:

@@ -5,7 +5,7 @@ import re
 import sys
 import warnings
 from types import FrameType, ModuleType
-from typing import TYPE_CHECKING, Any, Never, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Never, Self
 from weakref import ref
 
 import numpy as np
@@ -28,7 +28,7 @@ from tape_ad.record.sweeps import reverse_sweep
 if TYPE_CHECKING:
     from _tape_ad_stubs import AsArray  # is there where the stubs have been written, else Any
 
-__all__ = ["Tensor", "namespace_beside_arrays", "namespace_of"]
+__all__ = ["Tensor"]
 
 
 VERSIONS = frozenset({"2021.12", "2022.12", "2023.12", "2024.12", "2025.12"})
@@ -193,9 +193,9 @@ class Tensor(ArrayInterface):
             `ComputationRecord`.
         """
         record: Arena = self.record
-        if hasattr(seed, "record") and seed.record is None:
+        if seed is not None and getattr(seed, "record", record) is None:
             seed = seed.data
-        if hasattr(seed, "record") and not record.is_within(seed.record):
+        if seed is not None and hasattr(seed, "record") and not record.is_within(seed.record):
             raise RecordMismatchError(
                 "a seed may be a handle only of a record that encloses the one it is swept on; "
                 "pass seed.data if it is meant as a constant, and write t.grad().wrt(x) for the "
@@ -208,7 +208,12 @@ class Tensor(ArrayInterface):
         cotangents = reverse_sweep(record, self.index, start, release=release)
         return Gradients(ref(record), len(record.functions), self.index, stack, cotangents)
 
-    def __hash__(self) -> NoReturn:  # type: ignore[override]  # == is elementwise, as for ndarray
+    def __hash__(self) -> int:  # type: ignore[override]  # == is elementwise, as for ndarray
+        if self.ndim == 0 and is_copied(sys._getframe(1)):  # Python's numbers have one
+            data: Any = self.data
+            while type(data) is Tensor:
+                data = data.data
+            return hash(data[()])
         raise TypeError(
             "a handle is unhashable, for == compares its elements and it may be "
             "assigned to; write t.item() for a number to be looked up"

@@ -51,6 +51,9 @@ HANDING_ON = (
 TRIMMING = frozenset({np.trim_zeros, np.polymul})
 """Functions that leave out what is exactly 0 at an end, which has a derivative all the same."""
 
+PICKING = ("x[x]", "x[x] = x")
+"""Where a mask picks elements, and a dict finds a key."""
+
 ASSERTING = ("_pytest.", "doctest", "numpy.testing.", "unittest.")
 """The modules that compare to say what is wrong, and calculate nothing."""
 
@@ -73,12 +76,15 @@ class Tied(np.ndarray[Any, np.dtype[np.bool_]]):
     ----------
     apart : array or None
         What the flags were if no two numbers were equal; None where that is not known any more.
+    is_key : bool
+        Whether a dict or a set has compared them, to find the one by the other.
     """
 
     apart: Plain | None
+    is_key: bool
 
     def __array_finalize__(self, of: Any) -> None:
-        self.apart = None
+        self.apart, self.is_key = None, False
 
     @property  # type: ignore[misc]  # for isinstance: no class can be made of NumPy's own flag
     def __class__(self) -> Any:
@@ -88,7 +94,7 @@ class Tied(np.ndarray[Any, np.dtype[np.bool_]]):
         value = bool(flags_of(self))
         if self.apart is not None and bool(self.apart) is not value:
             frame = sys._getframe(1)
-            if not is_at(frame, "x[x]", "x[x] = x"):  # which picks, as any other mask does
+            if self.is_key or not is_at(frame, *PICKING):  # which picks, as any other mask does
                 tell(frame)
         return value
 
@@ -212,6 +218,8 @@ def with_ties(function: np.ufunc, flags: Any, x: Any, y: Any) -> Any:
         if not ties.any():
             return flags
     tied = marked(found, np.logical_xor(found, ties))
+    if tied is not found:
+        tied.is_key = is_at(asking, *PICKING)  # in which nothing is compared but keys
     if flags is found:
         return tied
     flags.data = tied  # with which a capture goes on computing
@@ -328,10 +336,10 @@ def tell(frame: FrameType) -> None:
         )
         return
     call = library_call(asking)
+    advice = f"write {FOR_THE_VALUE}" if call is None or call.ours else call.advice
     raise TieError(
         f"{call or name} branches on numbers that are exactly equal ({caller(asking)}), and the "
-        "derivative of that branch need not be the function's; "
-        f"{call.advice if call else f'write {FOR_THE_VALUE}'}"
+        f"derivative of that branch need not be the function's; {advice}"
     )
 
 

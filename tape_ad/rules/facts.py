@@ -16,7 +16,6 @@ __all__ = [
     "ELEMENTWISE",
     "SHAPED_BY_VALUES",
     "UNKNOWN",
-    "Core",
     "Facts",
     "along",
     "composed",

@@ -24,9 +24,7 @@ from tape_ad.extend.rules import (
     Call,
     Derivation,
     Entry,
-    Signature,
     add_facts,
-    arguments_of,
     declined,
     facts_of,
     jointly,
@@ -37,12 +35,8 @@ from tape_ad.extend.trees import map_leaves
 
 __all__ = [
     "WITH_VALUE",
-    "by_name",
     "constant_beside",
     "counterpart",
-    "is_users",
-    "operands_of",
-    "output_dtype",
     "refuse_elsewhere",
     "scipy_function",
     "takes_lists",
@@ -151,7 +145,7 @@ def scipy_function(
 
     signature = inspect.signature(model or function)
     plain.__name__ = plain.__qualname__ = name
-    plain.__module__ = module
+    plain.__module__ = model.__module__ if model else module
     plain.__doc__ = model.__doc__ if model else documented(name, home, handles)
     plain.__signature__ = signature  # type: ignore[attr-defined]  # as inspect looks for it
     public = overridable(plain)
@@ -234,28 +228,6 @@ def refuse_elsewhere(public: Function, arguments: Mapping[str, Any]) -> None:
             )
 
 
-def operands_of(function: Function, operands: str) -> Signature:
-    """Make the signature of one of these functions: operands become arrays, outputs dtypes.
-
-    Parameters
-    ----------
-    function : callable
-    operands : str
-        The parameters that have a derivative, apart by spaces. The first is what is filtered.
-    """
-    sort = arguments_of(function, operands)
-
-    def signature(*args: Any, **kwargs: Any) -> Call:
-        given, options = sort(*args, **kwargs)
-        arrays = tuple([as_array(joined(each)) for each in given])
-        refuse_integers(function, arrays[0])
-        if "output" in options:
-            options["output"] = output_dtype(function, options["output"])
-        return arrays, options
-
-    return signature
-
-
 def refuse_integers(function: Function, array: Array) -> None:
     """Refuse an array of integers beside handles, for SciPy then rounds the result to integers.
 
@@ -268,40 +240,6 @@ def refuse_integers(function: Function, array: Array) -> None:
             f"{called(function)}: an array of {array.dtype} gives a result of {array.dtype}, which "
             "has no derivative; pass array.astype(float)"
         )
-
-
-def output_dtype(function: Function, output: Any) -> Any:
-    """Take the ``output=`` of a call on handles, which may be a floating dtype alone.
-
-    Raises
-    ------
-    UnsupportedArgumentError
-        When it is an array, which cannot hold a gradient, or a dtype of integers.
-    """
-    if output is None:
-        return None
-    if hasattr(output, "ndim") and not isinstance(output, (type, np.dtype)):
-        raise UnsupportedArgumentError(
-            f"{called(function)}: output= is an array, which cannot hold the gradient of a handle; "
-            "leave it out, and use what the function returns"
-        )
-    dtype = np.dtype(output)
-    if dtype.kind not in "fc":
-        raise UnsupportedArgumentError(
-            f"{called(function)}: output={dtype} rounds the result, which then has no derivative; "
-            "leave it out, and round the result's .data"
-        )
-    return dtype.type
-
-
-def by_name(function: Function, operands: str) -> Function:
-    """Call a function with its operands by name, in whatever order the rule has them."""
-    names = operands.split()
-
-    def compute(*values: Any, **options: Any) -> Any:
-        return function(**dict(zip(names, values, strict=True)), **options)
-
-    return compute
 
 
 class Slot(int):

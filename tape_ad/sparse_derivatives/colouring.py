@@ -31,7 +31,6 @@ __all__ = [
     "split_colors",
     "star_colors",
     "symmetric",
-    "vertex_orders",
 ]
 
 Sparse = Any

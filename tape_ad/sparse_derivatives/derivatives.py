@@ -14,10 +14,9 @@ from tape_ad.base.naming import called
 from tape_ad.base.trees import map_leaves
 from tape_ad.rules.maps import Array
 from tape_ad.sparse_derivatives.colouring import filled, same_pattern
-from tape_ad.sparse_derivatives.dependencies import structure_key
-from tape_ad.sparse_derivatives.flat_functions import FlatFunction
+from tape_ad.sparse_derivatives.dependencies import FlatFunction, structure_key
 
-__all__ = ["SparseDerivative", "Way", "as_pattern", "check_entries", "check_shape"]
+__all__ = ["SparseDerivative", "as_pattern"]
 
 Sparse = Any
 

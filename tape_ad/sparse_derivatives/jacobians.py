@@ -17,20 +17,12 @@ from tape_ad.sparse_derivatives.colouring import (
     star_colors,
     symmetric,
 )
-from tape_ad.sparse_derivatives.dependencies import dependencies
+from tape_ad.sparse_derivatives.dependencies import FlatFunction, dependencies
 from tape_ad.sparse_derivatives.derivatives import SparseDerivative, as_pattern
-from tape_ad.sparse_derivatives.flat_functions import FlatFunction
 from tape_ad.transforms.gradients import grad
 from tape_ad.transforms.tracing import Transformed, as_argnums, check_callable, chosen, trace
 
-__all__ = [
-    "SparseHessian",
-    "SparseJacobian",
-    "sparse_hessian",
-    "sparse_jacobian",
-    "sparsity",
-    "unit_sums",
-]
+__all__ = ["sparse_hessian", "sparse_jacobian", "sparsity"]
 
 Function = Callable[..., Any]
 Sparse = Any

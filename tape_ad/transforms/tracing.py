@@ -264,13 +264,18 @@ def trace(
         the arguments.
     """
     varied = tuple([args[position] for position in positions])
-    record = fresh_record(flatten(varied))
-    inputs = tuple(map(record.bind, varied))
-    filled = list(args)
-    for position, handles in zip(positions, inputs, strict=True):
-        filled[position] = handles  # in structures of their own, which the function may change
-        if type(handles) is not Tensor:
-            filled[position] = unflatten(handles, flatten(handles))
+    filled, first = list(args), varied[0] if len(varied) == 1 else None
+    if type(first) is np.ndarray and first.dtype.kind == "f":  # as most are
+        record = fresh_record(varied)
+        filled[positions[0]] = leaf = record.tensor(first)
+        inputs: tuple[Any, ...] = (leaf,)
+    else:
+        record = fresh_record(flatten(varied))
+        inputs = tuple(map(record.bind, varied))
+        for position, handles in zip(positions, inputs, strict=True):
+            filled[position] = handles  # in structures of their own, which the function may change
+            if type(handles) is not Tensor:
+                filled[position] = unflatten(handles, flatten(handles))
     output = run_in(record, function, filled, kwargs)
     aux = None
     if has_aux:

@@ -238,3 +238,11 @@ def test_a_batch_of_what_is_compiled_decides() -> None:
     fast = ta.compile(branch)
     same(ta.batched(fast)(X), [branch(x) for x in X])
     same(ta.batched(ta.compile(square_root))(NUMBERS), [square_root(x) for x in NUMBERS])
+
+
+@looping
+def test_what_is_nan_for_all_is_no_endless_question() -> None:
+    def unwrapped(x: Array) -> Array:
+        return np.unwrap(x, period=x[0] * np.nan)
+
+    np.testing.assert_array_equal(ta.batched(unwrapped)(X), np.stack([unwrapped(x) for x in X]))

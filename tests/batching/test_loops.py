@@ -1,14 +1,20 @@
 """How much of the table of rules is not computed for a whole batch at once may only become less."""
 
+import numpy as np
 import pytest
+import scipy
 
 from tape_ad.batching.tables import HANDLERS
 from tests.batching.loops import VALUES, count
 from tests.sampling import EVERY_ROW, some
 
 ENTRIES = 48
-LOOPS = 774
-"""The number of cases with a loop in value or gradient, of all in the table."""
+OLD = np.lib.NumpyVersion(scipy.__version__) < "1.16.0"
+LOOPS = 640 if OLD else 460
+"""The number of cases with a loop in value or gradient, of all in the table.
+
+An older SciPy takes stacks of matrices in fewer places, and the newest has more cases.
+"""
 
 
 def test_handlers_of_batching_become_fewer() -> None:

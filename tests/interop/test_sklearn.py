@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 import tape_ad as ta
 from tape_ad.errors import ConversionError, UnsupportedArgumentError
 from tape_ad.interop import sklearn
-from tape_ad.interop.sklearn import pairs, pairwise
+from tape_ad.interop.sklearn import pairwise
 
 theirs = pytest.importorskip("sklearn.metrics")
 
@@ -145,7 +145,7 @@ CASES = [
     Case("dcg_score", {"y_true": GAINS, "y_score": SCORES, "log_base": 3.0}, ("log_base",)),
     *(
         Case(name, {"X": X, "Y": other}, ("X", "Y") if other is not None else ("X",), pairwise)
-        for name in pairs.FORMULAS
+        for name in pairwise.FORMULAS
         for other in ((X[::-1] ** 2,) if name.startswith("paired") else (Y, None))
     ),
     *(
@@ -216,7 +216,7 @@ def test_values_and_derivatives_are_those_of_scikit_learn(case: Case) -> None:
 
 
 def test_every_formula_has_a_case() -> None:
-    assert {*sklearn.FORMULAS, *pairs.FORMULAS} <= {case.name for case in CASES}
+    assert {*sklearn.FORMULAS, *pairwise.FORMULAS} <= {case.name for case in CASES}
 
 
 def scalars(point: dict[str, Any]) -> dict[str, Any]:

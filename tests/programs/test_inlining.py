@@ -83,9 +83,8 @@ def converting(x: Any) -> Any:
 
 
 def in_place(x: Any) -> Any:
-    y = x * 2
-    y += 1
-    return y
+    x += 1
+    return x
 
 
 def with_out(x: Any) -> Any:
@@ -104,6 +103,17 @@ def counting(x: Any) -> Any:
 def test_a_body_that_asks_for_values_is_not_traced(body: Any) -> None:
     with pytest.raises(NotInlined):
         traced_body(body, (Value.like(np.ones(3)),), {})
+
+
+def test_what_a_body_has_made_itself_may_be_changed_in_place() -> None:
+    def doubled_and_one(x: Any) -> Any:
+        y = z = x * 2
+        y += 1
+        return z
+
+    calls, results = traced_body(doubled_and_one, (Value.like(np.ones(3)),), {})
+    assert [call.function for call in calls] == [np.multiply, np.add]
+    assert results == list(calls[-1].outputs)
 
 
 def test_an_error_of_a_body_says_why_it_stays_a_call() -> None:

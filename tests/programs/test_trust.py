@@ -7,7 +7,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.errors import ProgramMismatchError
-from tape_ad.programs.replay.trust import mark_of, near_by
+from tape_ad.programs.replay.paths import mark_of, near_by
 from tests.programs.comparing import counting
 
 Array = Any

@@ -47,6 +47,18 @@ BRANCHES = [
     ("return 1 if x == np.floor(x.data) else 2", (3.0,)),
     ("return 1 if np.concatenate(([1.0], x * x))[1] == 0 else 2", (0.0, 1.0)),
     ("return 1 if np.outer(x, x)[0, 1] == 0 else 2", (0.0, 0.0)),
+    ("return 1 if np.array_equal(x, [0.0, 1.0]) else 2", (0.0, 1.0)),
+    ("return 1 if np.array_equiv(x, [2.0, 1.0]) else 2", (2.0, 1.0)),
+    ("return 1 if np.all(x) else 2", (0.0, 1.0)),
+    ("return 1 if x.any() else 2", (0.0, 0.0)),
+    ("return 1 if np.logical_not(x) else 2", (0.0,)),
+    ("return 1 if (x == 0).ravel()[0] else 2", (0.0, 1.0)),
+    ("return 1 if (x == 0).T.copy().any() else 2", (0.0, 1.0)),
+    ("return 1 if (x == 0).all(axis=0).item() else 2", (0.0, 0.0)),
+    ("return 1 if (x == 0).item(1) else 2", (1.0, 0.0)),
+    ("return 1 if np.concatenate([x == 0, x == 1])[0] else 2", (0.0, 2.0)),
+    ("return 1 if np.broadcast_to(x == 0, (2, 2)).all(axis=0)[0] else 2", (0.0, 1.0)),
+    ("return 1 if np.where(x == 0, True, False).any() else 2", (0.0, 1.0)),
 ]
 
 
@@ -84,6 +96,65 @@ def test_masks_and_what_no_tie_decides_are_as_before(text: str, numbers: Any) ->
     found = f(handle(*numbers))
     expected = f(np.array(numbers) if len(numbers) > 1 else numbers[0])
     np.testing.assert_array_equal(getattr(found, "data", found), expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("return np.count_nonzero(x == 0)", (0.0, 2.0)),  # a number, as sums of masks are
+        ("return np.array_equal(x, [0.0, 1.0])", (0.0, 2.0)),
+        ("return np.array_equal(x, [0.0])", (0.0, 2.0)),
+        ("return np.stack([x == 0, x == 2]).argmax(axis=0)", (0.0, 2.0)),
+        ("return np.where((x == 0).reshape(2), x, 3.0)", (0.0, 2.0)),
+    ],
+)
+def test_what_is_counted_or_picked_by_a_mask_is_as_before(text: str, numbers: Any) -> None:
+    found = as_a_library(text)(handle(*numbers))
+    np.testing.assert_array_equal(
+        getattr(found, "data", found), as_a_library(text)(np.array(numbers))
+    )
+
+
+@pytest.mark.parametrize("engine", ["numpy", "auto"])
+@pytest.mark.parametrize(
+    ("text", "tie"),
+    [
+        ("return 0 * x[0] if x[0] == 0 else x[0]", (0.0, 1.0)),
+        ("return 0 * x[0] if np.any(x == 0) else x[0] * x[1]", (0.0, 1.0)),
+        ("return x[0] if np.array_equal(x, [0.0, 1.0]) else x[0] * x[1]", (0.0, 1.0)),
+        ("return x[0] if np.concatenate(([0.0], x * x))[1] == 0 else x[1]", (0.0, 1.0)),
+    ],
+)
+def test_a_tie_is_told_where_a_function_is_compiled(text: str, tie: Any, engine: str) -> None:
+    slope = ta.grad(as_a_library(text))
+    fast = ta.compile(slope, engine=engine)
+    for point in (tie, (1.0, 2.0), (2.0, 3.0), (3.0, 4.0), tie):
+        if point is tie:
+            with pytest.raises(TieError):
+                fast(np.array(point))
+        else:
+            np.testing.assert_array_equal(fast(np.array(point)), slope(np.array(point)))
+
+
+@pytest.mark.parametrize("engine", ["numpy", "auto"])
+def test_masks_with_ties_are_captured_as_any_others(engine: str) -> None:
+    lines = "m = x == 0; v = m[1:]; v[0] = True; return np.sum(np.where(m, 3 * x, x * x))"
+    edge = "return np.sum(x * x if np.concatenate(([0.0], x))[0] == 0 else x)"
+    for text in (lines, edge):
+        slope = ta.grad(as_a_library(text))
+        fast = ta.compile(slope, engine=engine)
+        for point in ([0.0, 1.0], [1.0, 2.0], [0.0, 3.0], [2.0, 3.0], [4.0, 0.0], [0.0, 0.0]):
+            np.testing.assert_array_equal(fast(np.array(point)), slope(np.array(point)))
+
+
+def test_at_home_a_compiled_function_warns_as_well() -> None:
+    def scaled(x: Any) -> Any:
+        return 2.0 * x if x == 0 else 3.0 * x
+
+    fast = ta.compile(ta.grad(scaled))
+    with pytest.warns(TieWarning, match="exactly equal"):
+        assert fast(0.0) == 2.0
+    assert fast(1.0) == 3.0
 
 
 def test_a_constant_of_a_record_has_no_derivative_to_lose() -> None:

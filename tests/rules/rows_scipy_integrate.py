@@ -34,7 +34,7 @@ def with_initial(f: Any, y: Array, dx: Array, initial: Array, **options: Any) ->
 
 def sampled(function: Any, shape: tuple[int, ...], *, axis: int = -1, **fields: Any) -> list[Row]:
     """Make the rows of a function of samples: with their places, and with the distance."""
-    others: dict[str, Any] = {"nodes": 80, "no_jax": NO_JAX} | fields
+    others: dict[str, Any] = {"nodes": 150, "no_jax": NO_JAX} | fields
     extra = others.pop("options", {})
     options = {"axis": axis, **extra} if axis != -1 else extra
     return [
@@ -67,7 +67,7 @@ ROWS: list[Row] = [
             [REAL(*shape), POSITIVE()],
             call=with_dx,
             options=options,
-            nodes=9,
+            nodes=60,
             no_jax=NO_JAX,
         )
         for shape, options in (((5,), {}), ((3, 2), {"axis": 0}), ((2, 2), {}))

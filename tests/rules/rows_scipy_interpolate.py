@@ -3,25 +3,21 @@
 from typing import Any
 
 import numpy as np
+import scipy.interpolate
 
-import tape_ad.scipy.interpolate  # noqa: F401 - it adds the rules
+import tape_ad as ta
+import tape_ad.scipy.interpolate
 from tape_ad.rules.base import in_double
 from tape_ad.scipy.interpolate.bsplines import (
     fitted_coefficients,
     interpolating_coefficients,
+    knots_for,
     periodic_coefficients,
     spline_piece,
     spline_value,
     within_knots,
 )
-from tape_ad.scipy.interpolate.cubics import (
-    akima_coefficients,
-    cubic_spline_coefficients,
-    hermite_coefficients,
-    pchip_coefficients,
-)
 from tape_ad.scipy.interpolate.fitpack import one_polynomial, places_of_spline
-from tape_ad.scipy.interpolate.fitting import knots_for
 from tape_ad.scipy.interpolate.grids import grid_value
 from tape_ad.scipy.interpolate.polynomials import (
     evaluated,
@@ -31,13 +27,13 @@ from tape_ad.scipy.interpolate.polynomials import (
     places_of,
 )
 from tape_ad.scipy.interpolate.radial import radial_value
-from tape_ad.scipy.interpolate.rational import nearest_support
 from tape_ad.scipy.interpolate.scattered import (
     clough_tocher_value,
     nearest_point,
     simplex_value,
     vertices_around,
 )
+from tape_ad.scipy.interpolate.univariate import nearest_support
 from tests.rules.table import DISTINCT, POSITIVE, REAL, Domain, Row, fixed, plain, signed, uniform
 
 __all__ = ["CONSTANTS", "ROWS"]
@@ -61,6 +57,33 @@ APART = (
     np.array([[0.0, 0.0], [1.0, 0.1], [0.2, 1.0], [0.9, 0.8]]),
     np.array([[0.3, 0.4], [0.6, 0.5]]),
 )
+
+
+@ta.differentiable
+def hermite_coefficients(x: Array, y: Array, dydx: Array) -> Array:
+    return scipy.interpolate.CubicHermiteSpline(x, y, dydx).c
+
+
+@ta.differentiable
+def cubic_spline_coefficients(
+    x: Array, y: Array, start: Array = 0.0, end: Array = 0.0, kinds: Any = ()
+) -> Array:
+    if kinds[0] == "periodic":
+        return scipy.interpolate.CubicSpline(x, y, bc_type="periodic").c
+    given = zip(kinds, (start, end), strict=True)
+    bc_type = tuple(kind if isinstance(kind, str) else (kind, value) for kind, value in given)
+    return scipy.interpolate.CubicSpline(x, y, bc_type=bc_type).c
+
+
+@ta.differentiable
+def pchip_coefficients(x: Array, y: Array) -> Array:
+    return scipy.interpolate.PchipInterpolator(x, y).c
+
+
+@ta.differentiable
+def akima_coefficients(x: Array, y: Array, method: str = "akima") -> Array:
+    return scipy.interpolate.Akima1DInterpolator(x, y, method=method).c
+
 
 ROWS: list[Row] = [
     *(

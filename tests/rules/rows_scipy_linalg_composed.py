@@ -25,7 +25,6 @@ from tape_ad.scipy.linalg.spectral import (
 from tape_ad.scipy.linalg.structured import (
     factor_solved,
     toeplitz_solved,
-    toeplitz_times,
 )
 from tests.rules.rows_scipy_linalg import WELL
 from tests.rules.table import DISTINCT, POSITIVE, REAL, Row, fixed
@@ -253,7 +252,7 @@ ROWS: list[Row] = [
         REAL(2),
         call=lambda f, *x: f(*x, True),
     ),
-    row(toeplitz_times, REAL(2), REAL(3), REAL(3), call=lambda f, *x: f(*x, False, None)),
+    row(linalg.matmul_toeplitz, REAL(2), REAL(3), REAL(3), call=lambda f, c, r, x: f((c, r), x)),
     row(linalg.solveh_banded, BAND, REAL(3)),
     row(
         linalg.solveh_banded,

@@ -8,7 +8,6 @@ from tape_ad.scipy import signal
 from tape_ad.scipy.signal import windows
 from tape_ad.scipy.signal.peaks import based, crossed, found
 from tape_ad.scipy.signal.roots import groups_of
-from tape_ad.scipy.signal.sliding import values_of
 from tests.rules.rows_scipy_signal import made
 from tests.rules.table import REAL, Domain, Row, fixed, uniform
 
@@ -42,7 +41,6 @@ CONSTANTS = [
     Row(found, [WAVE], call=lambda f, x: f(x, height=0.0)[0]),
     Row(based, [WAVE], call=lambda f, x: f(x, AT, None)),
     Row(crossed, [WAVE], call=lambda f, x: f(x, AT, 0.5, np.array([0.8, 1.8]), BASES)),
-    Row(values_of, [REAL(3)]),
     Row(signal.square, [uniform(0.0, 6.0)(3)]),
     *(
         Row(function, [ZERO_OR_ONE(4)], call=lambda f, window: f(window, 4, 2))

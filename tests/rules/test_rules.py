@@ -263,9 +263,10 @@ TABLES: list[tuple[Any, list[Row]]] = [
 
 
 def is_copy(row: Row) -> bool:
-    """Tell whether a row is of a copy of SciPy's own code, which stands in no table of rules."""
+    """Tell whether a row is of a copy of SciPy's own code, or of a function that calls copies."""
     module = str(getattr(inspect.unwrap(row.function), "__module__", ""))
-    return row.function not in RULES and module.startswith("scipy.")
+    copied = getattr(row.function, "made_by", "") == "differentiable"
+    return row.function not in RULES and (copied or module.startswith("scipy."))
 
 
 EVERY_ROW = [row for _, rows in TABLES for row in rows]

@@ -103,3 +103,37 @@ ORDERS = [
 def test_orders_and_degrees_are_refused(call: Any, name: str, argument: str) -> None:
     with pytest.raises(UnsupportedArgumentError, match=rf"special\.{name}\b.*\b{argument}\b"):
         call(ta.ComputationRecord().tensor(1.0))
+
+
+@pytest.mark.parametrize("kind", ["jn", "yn", "in", "kn"])
+def test_the_fraction_of_an_order_is_left_out_and_no_curve_is_of_another_order(kind: str) -> None:
+    def of_order(n: Any) -> Callable[..., Any]:
+        return lambda z: getattr(special, f"spherical_{kind}")(n, z)
+
+    value, slope = ta.value_and_grad(of_order(1.7))(0.6)
+    assert (value, slope) == ta.value_and_grad(of_order(1))(0.6)
+    with pytest.raises(UnsupportedArgumentError, match="leaves out the fraction of an order"):
+        ta.grad(ta.grad(of_order(1.7)))(0.6)
+    assert ta.grad(ta.grad(of_order(2.0)))(0.6) == ta.grad(ta.grad(of_order(2)))(0.6)
+
+
+@pytest.mark.parametrize("name", ["jvp", "yvp", "ivp", "kvp", "h1vp", "h2vp"])
+def test_there_is_no_negative_derivative(name: str) -> None:
+    with pytest.raises(ValueError, match="n must be a non-negative integer"):
+        getattr(special, name)(1.5, ta.ComputationRecord().tensor(0.3), -1)
+
+
+@pytest.mark.parametrize("df", [1e-4, 1e-3, 0.0136, 0.05])
+@pytest.mark.parametrize(("nc", "t"), [(0.652, 0.836), (-1.2, 0.5), (2.0, -3.0), (0.0, 1.0)])
+def test_students_distribution_of_few_degrees_of_freedom(df: float, nc: float, t: float) -> None:
+    def below(at: Any) -> Any:
+        return special.nctdtr(df, at, t)
+
+    step = 1e-3
+    near, far = (below(nc + k * step) - below(nc - k * step) for k in (1, 2))
+    np.testing.assert_allclose(ta.grad(below)(nc), (8 * near - far) / (12 * step), rtol=1e-8)
+    slope = ta.grad(below)
+    near, far = (slope(nc + k * step) - slope(nc - k * step) for k in (1, 2))
+    np.testing.assert_allclose(
+        ta.grad(slope)(nc), (8 * near - far) / (12 * step), rtol=1e-7, atol=1e-9
+    )

@@ -362,7 +362,6 @@ def test_directions_that_are_drawn_stay_on_the_circle() -> None:
         ),
         (lambda h: stats.poisson.cdf(2, 1.0, h), "scipy.stats.poisson.cdf .* respect to loc; pass"),
         (lambda h: stats.levy_stable.cdf(0.2, h, 0.0), "levy_stable.cdf .* respect to alpha"),
-        (lambda h: stats.kstwo.pdf(h, 3), "scipy.stats.kstwo.pdf .* respect to x"),
         (stats.gamma.rvs, "scipy.stats.gamma.rvs: only loc and scale .*stats.gamma.ppf"),
         (stats.poisson.rvs, "scipy.stats.poisson.rvs: only loc and scale"),
     ],
@@ -370,6 +369,14 @@ def test_directions_that_are_drawn_stay_on_the_circle() -> None:
 def test_what_is_refused_says_what_to_write(call: Any, says: str) -> None:
     with pytest.raises(UnsupportedArgumentError, match=says):
         call(ta.ComputationRecord().tensor(0.5))
+
+
+@pytest.mark.parametrize(("x", "n"), [(0.3, 3), (0.4, 3), (0.5, 10)])
+def test_the_density_of_kolmogorovs_statistic_has_a_slope(x: float, n: int) -> None:
+    h = 1e-5
+    difference = (stats.kstwo.pdf(x + h, n) - stats.kstwo.pdf(x - h, n)) / (2 * h)
+
+    np.testing.assert_allclose(ta.grad(stats.kstwo.pdf)(x, n), difference, rtol=1e-3)
 
 
 @pytest.mark.parametrize(

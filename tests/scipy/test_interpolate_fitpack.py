@@ -75,12 +75,13 @@ def test_a_curve_has_several_coordinates() -> None:
 
 def test_smoothing_is_refused() -> None:
     y = ta.ComputationRecord().tensor(Y)
-    for call in (
+    refused: list[Callable[[], Any]] = [
         lambda: interpolate.UnivariateSpline(X, y, s=y[0]),
         lambda: interpolate.UnivariateSpline(X, y, s=0.1),
         lambda: interpolate.splrep(X, y, s=0.1),
         lambda: interpolate.splrep(X, y, 9 + X),
-    ):
+    ]
+    for call in refused:
         with pytest.raises(UnsupportedArgumentError, match="how much to smooth"):
             call()
     with pytest.raises(UnsupportedArgumentError, match="UnivariateSpline: bbox= cannot"):
@@ -104,8 +105,15 @@ def test_what_scipy_refuses_is_refused() -> None:
         interpolate.InterpolatedUnivariateSpline(X, tck[1][:7], ext="odd")
 
 
-def test_methods_that_are_not_here_are_named() -> None:
+def test_what_is_left_of_the_data() -> None:
+    def left(kind: Any, y: Any) -> Any:
+        return kind(X, y, [1.6], k=2).get_residual()
+
+    theirs = host.LSQUnivariateSpline
+    value, gradient = ta.value_and_grad(lambda y: left(interpolate.LSQUnivariateSpline, y))(Y)
+    np.testing.assert_allclose(value, left(theirs, Y), rtol=1e-12)
+    step = 1e-6 * np.eye(Y.size)
+    expected = [(left(theirs, Y + e) - left(theirs, Y - e)) / 2e-6 for e in step]
+    np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-8)
     spline: Any = interpolate.InterpolatedUnivariateSpline(X, Y)
-    with pytest.raises(AttributeError, match=r"InterpolatedUnivariateSpline has no get_residual"):
-        spline.get_residual()
     assert copy.deepcopy(spline)(1.1) == spline(1.1)

@@ -1,6 +1,7 @@
 """`Rbf`, rational interpolants, and splines of curves and on spheres: with handles."""
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -60,12 +61,13 @@ def test_what_else_rbf_takes() -> None:
     checked(lambda e: interpolate.Rbf(X, Y, VALUES, epsilon=e)(*AT), (0.8,))
     checked(lambda d: interpolate.Rbf(X, Y, d, mode="N-D")(*AT), (several,))
     handle = record.tensor(VALUES)
-    for call, says in (
+    refused: list[tuple[Callable[[], Any], str]] = [
         (lambda: interpolate.Rbf(X, Y, handle, mode="2-D"), "Mode"),
         (lambda: interpolate.Rbf(X, Y, handle[1:]), "equal length"),
         (lambda: interpolate.Rbf(X, Y, handle, function="odd"), "one of"),
         (lambda: interpolate.Rbf(X, Y, handle)(AT[0], AT[1][:1]), "must be equal"),
-    ):
+    ]
+    for call, says in refused:
         with pytest.raises(ValueError, match=says):
             call()
 
@@ -131,8 +133,7 @@ def test_aaa_has_derivatives_by_where_it_is_taken() -> None:
     handle = ta.ComputationRecord().tensor(x)
     with pytest.raises(UnsupportedArgumentError, match="AAA: y cannot be a handle"):
         interpolate.AAA(x, handle)
-    with pytest.raises(AttributeError, match="has no poles of handles"):
-        interpolate.FloaterHormannInterpolator(x, handle).poles()
+    np.testing.assert_array_equal(made.poles(), theirs.poles())
 
 
 # Curves and spheres
@@ -200,7 +201,7 @@ def test_a_grid_on_a_sphere(poles: Any) -> None:
     np.testing.assert_allclose(whole.get_coeffs().data, theirs.get_coeffs(), atol=1e-13)
     checked(of, (GRID, theta, phi), rtol=1e-6, atol=1e-7)
     with pytest.raises(UnsupportedArgumentError, match="RectSphereBivariateSpline: u cannot be"):
-        interpolate.RectSphereBivariateSpline(whole.c, LONGITUDES, GRID)
+        interpolate.RectSphereBivariateSpline(handle[:, 0], LONGITUDES, GRID)
     with pytest.raises(UnsupportedArgumentError, match="s= other than 0"):
         interpolate.RectSphereBivariateSpline(LATITUDES, LONGITUDES, handle, s=1.0)
     with pytest.raises(ValueError, match="theta out of bounds"):

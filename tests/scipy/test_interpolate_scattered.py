@@ -94,7 +94,7 @@ def test_a_point_of_the_data_is_met_with_its_gradient(kernel: str) -> None:
 def test_neighbours_are_refused() -> None:
     record = ta.ComputationRecord()
     with pytest.raises(UnsupportedArgumentError, match="neighbors="):
-        interpolate.RBFInterpolator(POINTS, record.tensor(VALUES), neighbors=5)
+        interpolate.RBFInterpolator(POINTS, record.tensor(VALUES), neighbors=5)(XI)
     plain = interpolate.RBFInterpolator(POINTS, VALUES, neighbors=5)
     expected = host.RBFInterpolator(POINTS, VALUES, neighbors=5)(XI)
     np.testing.assert_array_equal(plain(XI), expected)

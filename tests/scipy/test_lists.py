@@ -56,4 +56,4 @@ def test_numbers_may_stand_beside_handles_in_a_list() -> None:
 def test_where_no_list_is_taken_the_error_says_what_to_write() -> None:
     handle = ta.ComputationRecord().tensor(1.0)
     with pytest.raises(ConversionError, match=r"write .*np\.stack\(\[\.\.\.\]\)"):
-        ta.scipy.interpolate.CubicSpline([0.0, 1.0, 2.0], [handle, 2.0, 3.0])
+        ta.scipy.interpolate.make_interp_spline([0.0, 1.0, 2.0], [handle, 2.0, 3.0], k=2)

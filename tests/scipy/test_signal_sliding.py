@@ -7,7 +7,6 @@ import pytest
 import scipy.signal
 
 import tape_ad as ta
-from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.scipy import signal
 from tape_ad.testing import check_grads
 
@@ -67,12 +66,17 @@ def test_a_loss_of_a_window_and_a_signal() -> None:
     check_grads(loss, (WINDOW[1:6], X[:7]), order=2)
 
 
-def test_what_is_not_given_says_so() -> None:
-    of_window = signal.ShortTimeFFT(tensor(WINDOW), 3, 2.0)
-    with pytest.raises(UnsupportedArgumentError, match=r"\.dual_win of a window"):
-        _ = of_window.dual_win
-    named = signal.ShortTimeFFT.from_window("hann", 2.0, 8, 4)
-    with pytest.raises(UnsupportedArgumentError, match=r"write tape_ad\.scipy\.signal\.istft"):
-        named.istft(named.stft(tensor(X)))
-    with pytest.raises(UnsupportedArgumentError, match=r"fs= with scale_to='psd'"):
-        signal.ShortTimeFFT(WINDOW, 3, tensor(2.0), scale_to="psd")
+def test_a_transform_goes_back_by_a_window_that_moves() -> None:
+    def loss(window: Any, x: Any, fs: Any) -> Any:
+        made = signal.ShortTimeFFT(window, 3, fs, scale_to="psd")
+        return np.sum(made.istft(made.stft(x) ** 2, k1=6) ** 2) + np.sum(made.dual_win**3)
+
+    check_grads(loss, (WINDOW[1:6], X[:7], np.array(2.0)), order=2)
+
+
+def test_a_window_with_zeros_that_a_handle_scales() -> None:
+    def loss(fs: Any) -> Any:
+        made = signal.ShortTimeFFT(WINDOW * np.arange(WINDOW.size), 3, fs, scale_to="psd")
+        return np.sum(np.abs(made.stft(X)) ** 2)
+
+    check_grads(loss, (np.array(2.0),), order=2)

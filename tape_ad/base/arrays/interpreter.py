@@ -15,12 +15,12 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from attrs import define, field
 
+from tape_ad.base.arrays.overridable import joined
 from tape_ad.base.trees import flatten, map_leaves, structure_of
 
 __all__ = [
     "NO_OPTIONS",
     "Batch",
-    "Interpreter",
     "boxes",
     "call",
     "enter",
@@ -180,6 +180,8 @@ def call(
         args = unwrapped(args)
         if kwargs:
             kwargs = {k: v if k == "out" else unwrapped(v) for k, v in kwargs.items()}
+    if type(function) is np.ufunc:
+        args = tuple(map(joined, args))  # a list of handles is an operand like an array
     return found.call(function, args, kwargs)
 
 

@@ -23,7 +23,7 @@ from tape_ad.extend.trees import map_leaves
 from tape_ad.rules.numpy.einsum import contract
 from tape_ad.rules.numpy.scans import recurrence
 
-__all__ = ["LazyArray", "operand"]
+__all__ = ["operand"]
 
 
 Function = Callable[..., Any]

@@ -14,7 +14,7 @@ from tape_ad.extend.packages import called, extra
 from tape_ad.extend.rules import takes_over
 from tape_ad.record.constants import ConstantTensor
 
-__all__ = ["Formula", "constant", "counterpart", "numbers", "of_values", "published"]
+__all__ = ["Formula", "constant", "numbers", "of_values", "published"]
 
 Function = Callable[..., Any]
 
@@ -98,7 +98,7 @@ def documented(public: Function, handles: str) -> Function:
     home = f"sklearn.metrics{'.pairwise' if public.__module__.endswith('.pairwise') else ''}"
     public.__module__ = home.replace("sklearn.metrics", "tape_ad.interop.sklearn")
     public.__doc__ = (
-        f"Do what `{home}.{name}` does, with its arguments and defaults.\n\n    {handles} "
+        f"The counterpart of `{home}.{name}`, with its arguments and defaults.\n\n    {handles} "
         "Plain arrays give scikit-learn's own result."
     )
     return public

@@ -39,9 +39,9 @@ from tape_ad.programs.capture.variables import (
     Names,
     Variable,
     WatchedArray,
+    guarded_replay,
     names_in,
     names_used,
-    quick_test,
 )
 from tape_ad.programs.program import Program
 from tape_ad.programs.program.keys import varies
@@ -245,18 +245,7 @@ class FreeVariables:
         """Let a replay say that it is not for now, by `STALE`, where a variable has changed."""
         if not self.variables:
             return replay
-        same, numbers = quick_test(self.variables), self.numbers
-
-        def guarded(*inputs: Any) -> Any:
-            return replay(*inputs) if same() or self.hold() else STALE
-
-        def guarded_by_numbers(*inputs: Any) -> Any:
-            for each in numbers:
-                if each.now() != each.contents:  # as `holds`, without a call of ours
-                    return STALE
-            return replay(*inputs) if same() or self.hold() else STALE
-
-        return guarded_by_numbers if numbers else guarded
+        return guarded_replay(self.variables, self.numbers, replay, self.hold, STALE)
 
     def is_new(self, *thing: Any) -> bool:
         """Tell whether something is met for the first time, and remember it."""

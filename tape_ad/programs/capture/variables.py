@@ -2,10 +2,11 @@
 
 import ast
 import functools
+import inspect
 import operator
 import re
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from attrs import define, field, frozen
@@ -27,9 +28,9 @@ __all__ = [
     "Names",
     "Variable",
     "WatchedArray",
+    "guarded_replay",
     "names_in",
     "names_used",
-    "quick_test",
 ]
 
 LOOKUPS = frozenset(
@@ -311,9 +312,19 @@ def alike(one: Any, two: Any) -> bool:
     return (type(one) in NUMBERS and repr(one) == repr(two)) or (type(one) is bytes and one == two)
 
 
-def quick_test(variables: list[Variable]) -> Callable[[], bool]:
-    """Make a function that looks whether all variables are the very same, as they mostly are."""
+def guarded_replay(
+    variables: list[Variable],
+    numbers: Sequence[WatchedArray],
+    replay: Callable[..., Any],
+    hold: Callable[[], bool],
+    stale: Any,
+) -> Callable[..., Any]:
+    """Make a replay that gives `stale` where a variable, or a number in an array, has changed.
+
+    Variables are mostly the very same as they were; `hold` looks at those that are not.
+    """
     bound: dict[str, Any] = {"same_object": operator.is_, "gone": GONE, "missing": MISSING}
+    bound |= {"numbers": numbers, "replay": replay, "hold": hold, "stale": stale}
     tests = []
     for i, variable in enumerate(variables):
         bound[f"r{i}"], bound[f"v{i}"] = variable.holder, variable.value
@@ -323,13 +334,23 @@ def quick_test(variables: list[Variable]) -> Callable[[], bool]:
             tests.append(f"r{i}() is missing")
             continue
         tests.append(TESTS[variable.kind].format(i=i, name=variable.name))
+    looking = [
+        "    for each in numbers:",
+        "        if each.now() != each.contents:",  # as `holds`, without a call of ours
+        "            return stale",
+    ]
+    names, code = "*inputs", getattr(replay, "__code__", None)
+    if code is not None and not code.co_flags & inspect.CO_VARARGS:  # which nothing is packed for
+        names = ", ".join(code.co_varnames[: code.co_argcount])
     lines = [
-        "def same():",
+        f"def guarded({names}):",
+        *(looking if numbers else ()),
         "    try:",
-        f"        return {' and '.join(tests)}",
+        f"        same = {' and '.join(tests)}",
         "    except gone:",
-        "        return False",
+        "        same = False",
+        f"    return replay({names}) if same or hold() else stale",
     ]
     exec(compile("\n".join(lines), "<variables of a function>", "exec"), bound)  # noqa: S102 - written above
-    same: Callable[[], bool] = bound.pop("same")  # no cycle of it and its names
-    return same
+    guarded: Callable[..., Any] = bound.pop("guarded")  # no cycle of it and its names
+    return guarded

@@ -45,7 +45,6 @@ __all__ = [
     "overwritten",
     "placed",
     "reporting",
-    "scheduled",
     "size_of",
 ]
 

@@ -29,14 +29,21 @@ from tape_ad.programs.program import Program
 from tape_ad.programs.program.keys import ForeignError, key_of, rebuilder
 from tape_ad.programs.replay.explaining import asked, counted, explained, title
 from tape_ad.programs.replay.matching import builder, matcher
-from tape_ad.programs.replay.paths import Path, Paths, Search, replayed
-from tape_ad.programs.replay.trust import still_untested, untested_inputs, without_pinned
+from tape_ad.programs.replay.paths import (
+    Path,
+    Paths,
+    Search,
+    replayed,
+    still_untested,
+    untested_inputs,
+    without_pinned,
+)
 from tape_ad.programs.replay.verifying import Verification, check_alike, may_draw, run_eagerly
 from tape_ad.record.inspection.observing import debugging
 from tape_ad.record.inspection.pages.figures import shown_by_repr, tag
 from tape_ad.record.messages.callers import is_library
 
-__all__ = ["Compiled", "Replayer", "capture", "is_capturing"]
+__all__ = ["Compiled", "capture"]
 
 
 # What is done at a call that is not simply replayed

@@ -164,8 +164,14 @@ def look_at_keys(writer: Writer, name: str, keys: list[Any]) -> None:
     """Write what looks at the keys of a mapping."""
     kinds = list(map(type, keys))
     if EXACT.issuperset(kinds):
-        writer.add(f"if [*{name}] != {writer.bind(keys)}: return None")
-        writer.add(f"if [*map(type, {name})] != {writer.bind(kinds)}: return None")
+        writer.add(f"if len({name}) != {len(keys)}: return None")
+        found = [writer.new() for _ in keys]
+        if keys:
+            writer.add(f"{', '.join(found)}, = {name}")
+        for each, key in zip(found, keys, strict=True):  # mostly the very same, which is quick
+            same, kind = writer.bind(key), writer.bind(type(key))
+            other = f"type({each}) is not {kind} or {each} != {same}"
+            writer.add(f"if {each} is not {same} and ({other}): return None")
         return
     same, bound = writer.bind(operator.is_), writer.bind(keys)
     writer.add(f"if len({name}) != {len(keys)} or not all(map({same}, {name}, {bound})):")

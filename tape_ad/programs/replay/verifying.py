@@ -22,19 +22,10 @@ from tape_ad.programs.engines import engine_named
 from tape_ad.programs.program import Call, Guard, Program, Step, Value, replaced, written
 from tape_ad.programs.program.keys import rebuilder
 from tape_ad.programs.replay.explaining import title
-from tape_ad.programs.replay.paths import Path
-from tape_ad.programs.replay.trust import UntestedInput, near_by, still_untested
+from tape_ad.programs.replay.paths import Path, UntestedInput, near_by, still_untested
 from tape_ad.record.messages.callers import caller
 
-__all__ = [
-    "Verification",
-    "check_alike",
-    "differ",
-    "first_difference",
-    "may_draw",
-    "run_eagerly",
-    "same_numbers",
-]
+__all__ = ["Verification", "check_alike", "may_draw", "run_eagerly"]
 
 
 # What tells a replay from the function

@@ -17,8 +17,8 @@ from tape_ad.base.naming import OPERATORS, file_title
 __all__ = [
     "DISPATCHING",
     "OPERATOR_LINES",
+    "PLAIN_GLOBALS",
     "caller",
-    "file_title",
     "hands_calls_on",
     "is_at",
     "is_copied",
@@ -112,7 +112,11 @@ def kind_of(name: str, file: str) -> str:
 
 def is_copied(frame: FrameType) -> bool:
     """Tell whether a frame is of a copy that `tape_ad.differentiable` has made of a function."""
-    return type(frame.f_globals) is not dict
+    return type(frame.f_globals) is not dict or PLAIN_GLOBALS in frame.f_globals
+
+
+PLAIN_GLOBALS = "__copied__"
+"""What is among the globals of such a copy where they are a plain dict."""
 
 
 TOLD = frozenset(

@@ -4,7 +4,6 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from itertools import takewhile
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -18,7 +17,6 @@ __all__ = [
     "AS_ARRAYS",
     "FOR_THE_VALUE",
     "OWN",
-    "LibraryCall",
     "answer_to_scipy",
     "dropped_in_a_library",
     "in_a_library",
@@ -26,8 +24,6 @@ __all__ = [
     "refuse_a_library",
 ]
 
-
-HERE = Path(__file__).parents[2]
 
 HIDDEN = "a function"
 
@@ -77,7 +73,9 @@ class LibraryCall:
             return ADVICE[library]
         if self.ours:
             return f"write np.stack([...]) in place of a list of handles, or {FOR_THE_VALUE}"
-        home = HERE.joinpath(*self.package.split("."))
+        from pathlib import Path  # noqa: PLC0415 - which only errors need
+
+        home = Path(__file__).parents[2].joinpath(*self.package.split("."))
         if home.is_dir() or home.with_suffix(".py").is_file():
             return (
                 f"write tape_ad.{self.package} in place of {self.package}, which has functions of "

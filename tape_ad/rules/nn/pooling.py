@@ -1,6 +1,7 @@
 """Maximum pooling: where the largest elements are, and taking them from there."""
 
 import functools
+import inspect
 import math
 from typing import Any
 
@@ -235,5 +236,5 @@ POOLING: dict[Any, Entry] = {
         signature=arguments_of(pick, "x"),
         facts=facts.composed(lambda x, places, repeats: np.ravel(x)[places]),
     ),
-    **constants(largest_places, facts=facts.composed(largest_places)),
+    **constants(largest_places, facts=facts.composed(inspect.unwrap(largest_places))),
 }

@@ -14,6 +14,7 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.maps import Array
 
 __all__ = [
+    "all_close",
     "block",
     "column_stack",
     "convolved",
@@ -42,6 +43,7 @@ __all__ = [
     "variance",
     "vdot",
     "vstack",
+    "within",
 ]
 
 NO_BODY = UnsupportedArgumentError("there is no composition for this call")
@@ -253,7 +255,7 @@ def polyint(p: Array, m: int = 1, k: Any = None) -> Array:
 def from_roots(seq_of_zeros: Array) -> Array:
     """Multiply out real roots; see `numpy.poly`."""
     if np.ndim(seq_of_zeros) != 1 or dtype_of(seq_of_zeros).kind == "c":
-        raise NO_BODY  # where the dtype is as the values are
+        raise NO_BODY  # where the dtype is as the values are, or eigenvalues may coincide
     p: Any = np.ones(1, np.result_type(dtype_of(seq_of_zeros), np.ones(0)))
     for zero in seq_of_zeros:
         p = np.convolve(p, np.stack([np.ones_like(zero), -zero]))
@@ -291,6 +293,22 @@ def searched(a: Array, v: Array, side: str = "left", sorter: Any = None) -> Arra
     before = np.less(a, v) if side == "left" else np.less_equal(a, v)
     last = np.isnan(v) & (~np.isnan(a) if side == "left" else True)  # as nan is the largest
     return np.sum(before | last, axis=-1)
+
+
+def within(
+    element: Array,
+    test_elements: Array,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    kind: Any = None,
+) -> Array:
+    """Tell what is among some values, of which there are few; see `numpy.isin`."""
+    if np.size(test_elements) > SHORT:
+        raise NO_BODY
+    x = element if hasattr(element, "dtype") else np.asarray(element)
+    found = np.any(np.equal(x[..., None], np.ravel(test_elements)), axis=-1)
+    return ~found if invert else found
 
 
 def interpolated(x: Array, xp: Array, fp: Array) -> Array:
@@ -356,6 +374,13 @@ def first(a: Array, extreme: Array, axis: Any, out: Any, keepdims: bool) -> Arra
 
 
 # Linear algebra
+
+
+def all_close(
+    a: Array, b: Array, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False
+) -> Array:
+    """Tell whether all elements are nearly equal; see `numpy.allclose`."""
+    return np.all(np.isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan))
 
 
 def euclidean(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:  # noqa: A002 - NumPy's name

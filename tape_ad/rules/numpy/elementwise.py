@@ -96,6 +96,8 @@ def sign(x: Array, /, out: None = None, *, dtype: Any = None, casting: Any = "sa
 
 def power_base(out: Array, x: Array, y: Array) -> Array:
     """y * x**(y - 1), and 0 wherever y is 0, also at x = 0."""
+    if type(out) is np.ndarray and type(y) in (int, float, np.ndarray):
+        return slope_in_base(out, x, y)
     if is_traced(y) and type(y.data) is int:
         y = operator.index(y)  # a formula of its own for each, as for plain ones
     number = type(y) in (int, float)
@@ -143,7 +145,7 @@ def power_by_base(out: Array, x: Array, y: Array) -> Array | None:
 
 def power_exponent(out: Array, x: Array, y: Array) -> Array:
     """x**y * log(x), and 0 at x = 0, the limit from the right for y > 0."""
-    return slope_in_exponent_as_one(out, x, y)
+    return (slope_in_exponent_as_one if is_traced(out) else slope_in_exponent)(out, x, y)
 
 
 def slope_in_exponent(out: Array, x: Array, y: Array) -> Array:

@@ -55,7 +55,6 @@ __all__ = [
     "reaches",
     "real_weighted_sum",
     "reduction_options",
-    "shares_of_product",
     "sum_signature",
     "without_imaginary_part",
 ]
@@ -458,7 +457,8 @@ REDUCTIONS: dict[Any, Entry] = {
     ),
     **constants(np.argmax, facts=facts.along().also(body=bodies.largest)),
     **constants(np.argmin, facts=facts.along().also(body=bodies.smallest)),
-    **constants(np.array_equal, np.array_equiv, np.allclose),
+    **constants(np.array_equal, np.array_equiv),
+    **constants(np.allclose, facts=facts.composed(bodies.all_close)),
 }
 
 BY_UFUNC: dict[Any, np.ufunc] = {

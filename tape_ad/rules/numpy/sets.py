@@ -13,6 +13,7 @@ from tape_ad.base.arrays.overridable import overridable
 from tape_ad.rules import facts
 from tape_ad.rules.base import Derivation, Entry, as_array, constants
 from tape_ad.rules.maps import Array
+from tape_ad.rules.numpy import bodies
 
 __all__ = ["SETS"]
 
@@ -130,6 +131,6 @@ SETS: dict[Any, Entry] = {
     np.intersect1d: Derivation(intersect1d, facts=facts.SHAPED_BY_VALUES),
     np.setdiff1d: Derivation(setdiff1d, facts=facts.SHAPED_BY_VALUES),
     np.setxor1d: Derivation(setxor1d, facts=facts.SHAPED_BY_VALUES),
-    **constants(np.isin),
+    **constants(np.isin, facts=facts.composed(bodies.within)),
     **constants(occurrences, places_of_values, places_of_common, facts=facts.SHAPED_BY_VALUES),
 }

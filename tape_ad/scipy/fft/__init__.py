@@ -33,6 +33,7 @@ with extra("scipy", "tape_ad.scipy.fft"):
 from tape_ad import Tensor
 from tape_ad.extend.arrays import is_traced
 from tape_ad.extend.rules import add_rules, merged
+from tape_ad.scipy.fft import legacy  # noqa: F401 - which stands for steps of SciPy's own code
 from tape_ad.scipy.fft.fourier import *
 from tape_ad.scipy.fft.hankel import *
 from tape_ad.scipy.fft.trigonometric import *
@@ -62,4 +63,6 @@ if scipy.fft.register_backend:
 
 UNCHANGED = ("get_workers", "next_fast_len", "prev_fast_len", "set_workers")
 
-__getattr__, __dir__ = published(__name__, {name: getattr(scipy.fft, name) for name in UNCHANGED})
+__getattr__, __dir__ = published(
+    __name__, TRANSFORMS, {name: getattr(scipy.fft, name) for name in UNCHANGED}
+)

@@ -14,33 +14,7 @@ from tape_ad.rules.numpy.fft import FFT as OF_NUMPY
 from tape_ad.scipy.counterparts import counterpart, scipy_function
 from tape_ad.scipy.installed import scipy
 
-__all__ = [
-    "FOURIER",
-    "fft",
-    "fft2",
-    "fftfreq",
-    "fftn",
-    "fftshift",
-    "hfft",
-    "hfft2",
-    "hfftn",
-    "ifft",
-    "ifft2",
-    "ifftn",
-    "ifftshift",
-    "ihfft",
-    "ihfft2",
-    "ihfftn",
-    "irfft",
-    "irfft2",
-    "irfftn",
-    "of_one_operand",
-    "rfft",
-    "rfft2",
-    "rfftfreq",
-    "rfftn",
-    "transform",
-]
+__all__ = ["FOURIER", "TRANSFORMS", "fftfreq", "of_one_operand", "rfftfreq", "transform"]
 
 MODULE = "tape_ad.scipy.fft"
 
@@ -107,13 +81,16 @@ def hermitian(name: str, real: str, conjugate: str) -> Any:
     return of_one_operand(FOURIER, name, partial, "s axes norm", entry.facts)
 
 
-fft, ifft, rfft, irfft = map(transform, ("fft", "ifft", "rfft", "irfft"))
-fft2, ifft2, rfft2, irfft2 = map(transform, ("fft2", "ifft2", "rfft2", "irfft2"))
-fftn, ifftn, rfftn, irfftn = map(transform, ("fftn", "ifftn", "rfftn", "irfftn"))
-hfft, ihfft = transform("hfft"), transform("ihfft")
-hfft2, ihfft2 = hermitian("hfft2", "irfft2", "input"), hermitian("ihfft2", "rfft2", "output")
-hfftn, ihfftn = hermitian("hfftn", "irfftn", "input"), hermitian("ihfftn", "rfftn", "output")
-fftshift, ifftshift = transform("fftshift"), transform("ifftshift")
+OF_NUMPY_TOO = (
+    "fft ifft rfft irfft fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn hfft ihfft fftshift "
+    "ifftshift"
+)
+
+TRANSFORMS: dict[str, Any] = {
+    **{name: transform(name) for name in OF_NUMPY_TOO.split()},
+    **{name: hermitian(name, f"ir{name[1:]}", "input") for name in ("hfft2", "hfftn")},
+    **{name: hermitian(name, f"r{name[2:]}", "output") for name in ("ihfft2", "ihfftn")},
+}
 
 
 @counterpart(FOURIER, scipy.fft.fftfreq, "d")

@@ -11,16 +11,15 @@ from tape_ad.extend.packages import extra
 with extra("scipy", "tape_ad.scipy.integrate"):
     import scipy.integrate  # noqa: F401 - asked for first, so that its absence has one message
 
-from tape_ad.extend.rules import add_rules, merged
+from tape_ad.extend.rules import add_rules
 from tape_ad.scipy.faces import face
 from tape_ad.scipy.integrate.boundary_values import *
 from tape_ad.scipy.integrate.initial_value import *
 from tape_ad.scipy.integrate.quadrature import *
 from tape_ad.scipy.integrate.runge_kutta import STEPS
-from tape_ad.scipy.integrate.samples import *
 from tape_ad.scipy.interpolate.polynomials import PIECES
 
-add_rules(merged(STEPS, SAMPLES))
+add_rules(STEPS)
 add_rules(PIECES)  # of which the solution of a boundary value problem is
 
 __getattr__, __dir__ = face(__name__)

@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 import scipy.integrate
+import scipy.interpolate
 
+from tape_ad import differentiable
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import (
     Array,
@@ -16,7 +18,6 @@ from tape_ad.extend.arrays import (
     refuse_handles,
 )
 from tape_ad.extend.solvers import implicit, on_plain_arrays, warn_unconverged
-from tape_ad.scipy.interpolate.polynomials import PPoly
 
 __all__ = ["solve_bvp"]
 
@@ -142,11 +143,12 @@ def moved_with(mesh: Any, nodes: Array) -> Any:
     return mesh[left] * (1 - share) + mesh[left + 1] * share
 
 
-def through(x: Any, y: Any, slopes: Any) -> PPoly:
+def through(x: Any, y: Any, slopes: Any) -> Any:
     """Make the cubic spline with given values and slopes, shape (n, m) each."""
     h = x[1:] - x[:-1]
     slope = (y[:, 1:] - y[:, :-1]) / h
     bend = (slopes[:, :-1] + slopes[:, 1:] - 2 * slope) / h
     square = (slope - slopes[:, :-1]) / h - bend
     c = np.stack((bend / h, square, slopes[:, :-1], y[:, :-1]))
-    return PPoly(np.moveaxis(c, 1, 0), x, extrapolate=True, axis=1)
+    kind = differentiable(scipy.interpolate.PPoly)
+    return kind(np.moveaxis(c, 1, 0), x, extrapolate=True, axis=1)

@@ -33,7 +33,7 @@ from tape_ad.extend.solvers import nested, on_plain_arrays, outside, records_of,
 from tape_ad.scipy.integrate.runge_kutta import Functional
 from tape_ad.transforms.excerpts import HandleMet, Watched, alert
 
-__all__ = ["by_leibniz", "fixed_quad", "newton_cotes", "qmc_quad", "quad", "quad_vec"]
+__all__ = ["by_leibniz", "newton_cotes", "qmc_quad", "quad", "quad_vec"]
 
 Function = Callable[..., Any]
 
@@ -359,38 +359,6 @@ def newton_cotes(rn: Any, equal: int = 0) -> Any:
 
 
 # Rules with given points
-
-
-def fixed_quad(func: Function, a: Any, b: Any, args: Any = (), n: int = 5) -> Any:
-    """Compute a definite integral by a Gaussian rule, as `scipy.integrate.fixed_quad` does.
-
-    Parameters
-    ----------
-    func : callable
-        ``func(x, *args)``, for an array of points along the last axis.
-    a, b : number or Tensor, shape ()
-        Finite limits.
-    args : tuple
-    n : int
-        The number of points.
-
-    Returns
-    -------
-    tuple
-        The integral, and None.
-
-    Examples
-    --------
-    >>> fixed_quad(lambda x: x**3, 0.0, 2.0)[0].round(12)
-    np.float64(4.0)
-    """
-    if not any_handle((a, b)):
-        return scipy.integrate.fixed_quad(func, a, b, args, n)
-    points, weights = scipy.special.roots_legendre(n)
-    if np.isinf(primal(a)) or np.isinf(primal(b)):
-        raise ValueError("Gaussian quadrature is only available for finite limits.")
-    x = (b - a) * (np.real(points) + 1) / 2.0 + a
-    return (b - a) / 2.0 * np.sum(weights * func(x, *args), axis=-1), None
 
 
 def qmc_quad(

@@ -7,31 +7,37 @@ may be handles. On a knot the derivative is that of the piece to its right.
 
 import inspect
 import operator
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-import scipy.interpolate
 
+from tape_ad import differentiable
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import Array, as_array, axis_of, in_double, primal
+from tape_ad.extend.arrays import Array, as_array, axis_of, in_double
+from tape_ad.extend.packages import copied_object
 from tape_ad.extend.rules import Derivation, Entry, constants, overridable
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.interpolate.shared import (
     folded,
     in_place_of_axis,
     integral_over_periods,
+    is_plain,
 )
 from tape_ad.scipy.linalg.systems import solve_banded
+from tape_ad.scipy.stand_ins import stands_for
 
 __all__ = [
     "SPLINES",
-    "BSpline",
     "basis_values",
     "fitted_coefficients",
     "interpolating_coefficients",
+    "knots_for",
+    "make_interp_spline",
+    "make_lsq_spline",
+    "make_smoothing_spline",
     "periodic_coefficients",
-    "splantider",
-    "splder",
+    "spline_of",
     "spline_piece",
     "spline_value",
     "within_knots",
@@ -296,226 +302,302 @@ SPLINES: dict[Any, Entry] = {
 }
 
 
-# `BSpline`, as an object that may hold handles
-
-Extrapolation = bool | str | None
+# What stands for these in SciPy's own class
 
 
-class BSpline:
-    """A spline in the basis of B-splines, as `scipy.interpolate.BSpline`, of arrays or handles.
+def spline_of(t: Array, c: Array, k: int, extrapolate: Any = True, axis: int = 0) -> Any:
+    """Make a `BSpline` that may hold handles, without checks."""
+    kind = differentiable(scipy.interpolate.BSpline)
+    return kind.construct_fast(t, c, k, extrapolate, axis)
+
+
+@stands_for(scipy.interpolate.BSpline.__call__)
+def evaluate(self: Any, x: Array, nu: int = 0, extrapolate: Any = None) -> Array:
+    """Evaluate a `BSpline` or its derivative."""
+    extrapolate = self.extrapolate if extrapolate is None else extrapolate
+    x = in_double(x)
+    if extrapolate == "periodic":
+        x, extrapolate = folded(x, *ends(self)), False
+    value = spline_value(self.t, self.c, self.k, x, nu, bool(extrapolate))
+    return in_place_of_axis(value, x, self.axis)
+
+
+def ends(spline: Any) -> tuple[Array, Array]:
+    """Give the bounds of what a spline is made for."""
+    return spline.t[spline.k], spline.t[spline.t.shape[0] - spline.k - 1]
+
+
+@stands_for(scipy.interpolate.BSpline.integrate)
+def integrate(self: Any, a: Array, b: Array, extrapolate: Any = None) -> Array:
+    """Integrate a `BSpline` between two bounds; without extrapolation it is 0 outside."""
+    extrapolate = self.extrapolate if extrapolate is None else extrapolate
+    if b < a:
+        return -integrate(self, b, a, extrapolate)
+    first, last = ends(self)
+    primitive = self.antiderivative()
+    if extrapolate != "periodic":
+        if not extrapolate:
+            a, b = max(a, first), min(b, last)
+        return primitive(b, extrapolate=True) - primitive(a, extrapolate=True)
+    return integral_over_periods(
+        lambda start, end: primitive(end) - primitive(start), a, b, first, last
+    )
+
+
+# Splines of data: through points, near them, or smooth beside them
+
+
+def knots_for(x: Array, k: int, kind: str = "not-a-knot") -> Array:
+    """Choose knots for an interpolating spline, as SciPy does.
 
     Parameters
     ----------
-    t : array or Tensor, shape (n + k + 1,)
-        The knots.
-    c : array or Tensor, shape (n, ...)
-        The coefficients.
+    x : array or Tensor, shape (n,)
     k : int
         The degree.
-    extrapolate : bool or "periodic"
-    axis : int
-
-    Attributes
-    ----------
-    t, c, k, extrapolate, axis, tck
-
-    Examples
-    --------
-    >>> import tape_ad as ta
-    >>> c = ta.ComputationRecord().tensor([1.0, 3.0])
-    >>> ta.scipy.interpolate.BSpline([0.0, 1.0, 2.0, 3.0], c, 1)(1.25).grad().wrt(c)
-    array([0.75, 0.25])
+    kind : str
+        "not-a-knot", "given" for derivatives that are given at the ends, or "periodic".
     """
-
-    def __init__(
-        self, t: Array, c: Array, k: int, extrapolate: Extrapolation = True, axis: int = 0
-    ) -> None:
-        t, c, k = in_double(t), in_double(c), operator.index(k)
-        axis = axis_of(c.ndim, axis) + c.ndim
-        n = t.shape[0] - k - 1
-        c = c if axis == 0 else np.moveaxis(c, axis, 0)
-        if k < 0:
-            raise ValueError("Spline order cannot be negative.")
-        if t.ndim != 1:
-            raise ValueError("Knot vector must be one-dimensional.")
-        if n < k + 1:
-            raise ValueError(f"Need at least {2 * k + 2} knots for degree {k}")
-        if np.any(t[1:] < t[:-1]):
-            raise ValueError("Knots must be in a non-decreasing order.")
-        if np.all(t[k : n + 1] == t[k]):
-            raise ValueError("Need at least two internal knots.")
-        if not np.all(np.isfinite(t)):
-            raise ValueError("Knots should not have nans or infs.")
-        if c.shape[0] < n:
-            raise ValueError("Knots, coefficients and degree are inconsistent.")
-        self._fill(t, c, k, extrapolate, axis)
-
-    def _fill(self, t: Array, c: Array, k: int, extrapolate: Extrapolation, axis: int) -> None:
-        self.t, self.c, self.k, self.axis = t, c, k, axis
-        self.extrapolate = extrapolate if extrapolate == "periodic" else bool(extrapolate)
-
-    @classmethod
-    def construct_fast(
-        cls, t: Array, c: Array, k: int, extrapolate: Extrapolation = True, axis: int = 0
-    ) -> Self:
-        """Make a spline of arrays that are known to be right, without checks."""
-        made = cls.__new__(cls)
-        made._fill(as_array(t), as_array(c), k, extrapolate, axis)
-        return made
-
-    @classmethod
-    def basis_element(cls, t: Array, extrapolate: Extrapolation = True) -> Self:
-        """Make the B-spline on the given knots, of a degree 2 less than their number."""
-        t = in_double(t)
-        k = t.shape[0] - 2
-        t = np.concatenate((*[t[:1] - 1] * k, t, *[t[-1:] + 1] * k))
-        c = np.zeros(t.shape)
-        c[k] = 1.0
-        return cls.construct_fast(t, c, k, extrapolate)
-
-    design_matrix = staticmethod(scipy.interpolate.BSpline.design_matrix)
-
-    @property
-    def tck(self) -> tuple[Array, Array, int]:
-        """The knots, coefficients and degree of the spline."""
-        return self.t, self.c, self.k
-
-    def __call__(self, x: Array, nu: int = 0, extrapolate: Extrapolation = None) -> Array:
-        """Evaluate the spline or its derivative.
-
-        Parameters
-        ----------
-        x : array or Tensor, any shape
-        nu : int
-            The order of the derivative.
-        extrapolate : bool or "periodic", optional
-
-        Returns
-        -------
-        array or Tensor
-            The axis of the coefficients is replaced by those of `x`.
-        """
-        extrapolate = self.extrapolate if extrapolate is None else extrapolate
-        x = in_double(x)
-        if extrapolate == "periodic":
-            x, extrapolate = folded(x, *self._ends()), False
-        value = spline_value(self.t, self.c, self.k, x, nu, bool(extrapolate))
-        return in_place_of_axis(value, x, self.axis)
-
-    def _ends(self) -> tuple[Array, Array]:
-        return self.t[self.k], self.t[self.t.shape[0] - self.k - 1]
-
-    def derivative(self, nu: int = 1) -> Self:
-        """Make the spline that is the derivative."""
-        t, c, k = splder(padded(self.tck), nu)
-        return self.construct_fast(t, c, k, self.extrapolate, self.axis)
-
-    def antiderivative(self, nu: int = 1) -> Self:
-        """Make a spline of which this is the derivative."""
-        t, c, k = splantider(padded(self.tck), nu)
-        extrapolate = False if self.extrapolate == "periodic" else self.extrapolate
-        return self.construct_fast(t, c, k, extrapolate, self.axis)
-
-    def integrate(self, a: Array, b: Array, extrapolate: Extrapolation = None) -> Array:
-        """Integrate between two bounds; without extrapolation the spline is 0 outside.
-
-        Parameters
-        ----------
-        a, b : float or Tensor
-        extrapolate : bool or "periodic", optional
-
-        Returns
-        -------
-        array or Tensor, shape of the further axes of `c`
-        """
-        extrapolate = self.extrapolate if extrapolate is None else extrapolate
-        if b < a:
-            return -self.integrate(b, a, extrapolate)
-        first, last = self._ends()
-        t, c, k = splantider(padded(self.tck))
-        primitive = self.construct_fast(t, c, k, False)
-        if extrapolate != "periodic":
-            if not extrapolate:
-                a, b = max(a, first), min(b, last)
-            return primitive(b, extrapolate=True) - primitive(a, extrapolate=True)
-        return integral_over_periods(
-            lambda start, end: primitive(end) - primitive(start), a, b, first, last
-        )
+    if kind == "given":
+        return np.concatenate((*[x[:1]] * k, x, *[x[-1:]] * k))
+    middle = x if k % 2 else (x[1:] + x[:-1]) / 2
+    if kind == "not-a-knot":
+        cut = (k + 1) // 2 if k % 2 else k // 2
+        inner = middle[cut : middle.shape[0] - cut]
+        return np.concatenate((*[x[:1]] * (k + 1), inner, *[x[-1:]] * (k + 1)))
+    if k % 2 == 0:
+        x = np.concatenate((x[:1], middle[:-1], x[-1:]))
+    dx = x[1:] - x[:-1]
+    order = np.arange(k) % dx.shape[0]
+    before = x[:1] - np.cumsum(dx[::-1][order])[::-1]
+    return np.concatenate((before, x, x[-1:] + np.cumsum(dx[order])))
 
 
-# Derivatives and integrals, in the form of FITPACK
-
-
-def padded(tck: tuple[Array, Array, int]) -> tuple[Array, Array, int]:
-    """Give as many coefficients as there are knots, as FITPACK has it."""
-    t, c, k = tck
-    missing = t.shape[0] - c.shape[0]
-    if missing > 0:
-        c = np.concatenate((c, np.zeros((missing, *c.shape[1:]), c.dtype)))
-    return t, c, k
-
-
-def splder(tck: Any, n: int = 1) -> Any:
-    """Derive a spline, as `scipy.interpolate.splder` does.
+def make_interp_spline(
+    x: Array,
+    y: Array,
+    k: int = 3,
+    t: Array | None = None,
+    bc_type: Any = None,
+    axis: int = 0,
+    check_finite: bool = True,
+) -> Any:
+    """Make the B-spline through points, as `scipy.interpolate.make_interp_spline` does.
 
     Parameters
     ----------
-    tck : BSpline or tuple
-        Knots, coefficients, as many as there are knots, and the degree; arrays or handles.
-    n : int
-        The order of the derivative.
+    x : array or Tensor, shape (n,)
+        Increasing.
+    y : array or Tensor, shape (..., n, ...)
+    k : int
+        The degree.
+    t : array or Tensor, shape (m + k + 1,), optional
+        The knots; if they are left out they are made of `x`, and move with it.
+    bc_type : str or pair, optional
+        As in SciPy; the derivatives in it may be handles.
+    axis : int
+    check_finite : bool
 
     Returns
     -------
-    BSpline or tuple, as `tck`
+    BSpline
+
+    Examples
+    --------
+    >>> float(make_interp_spline([0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 8.0, 27.0])(1.5).round(9))
+    3.375
+    """
+    x, y, k = in_double(x), in_double(y), operator.index(k)
+    axis = axis_of(y.ndim, axis) + y.ndim
+    y = y if axis == 0 else np.moveaxis(y, axis, 0)
+    check_data(x, y, check_finite)
+    kind = bc_type if isinstance(bc_type, str) else None
+    if kind == "periodic":
+        if t is not None:
+            raise NotImplementedError(
+                "For periodic case t is constructed automatically and can not be passed manually"
+            )
+        if not np.allclose(y[0], y[-1], atol=1e-15):
+            raise ValueError("First and last points does not match while periodic case expected")
+    if bc_type is None or kind in ("not-a-knot", "periodic"):
+        given: list[Any] = [None, None]
+    else:
+        given = [kind, kind] if kind else list(bc_type)
+    free = all(each is None for each in given)
+    if k <= 1 and t is None:
+        if not free:
+            raise ValueError(f"Too much info for k={k}: t and bc_type can only be None.")
+        knots = np.concatenate((*[x[:1]] * k, x, x[-1:]))
+        return spline_of(knots, y, k, axis=axis)
+    if t is None:
+        t = knots_for(x, k, "periodic" if kind == "periodic" else "not-a-knot" if free else "given")
+    t = in_double(t)
+    if kind == "periodic":
+        c = periodic_coefficients(x, y, t, k)
+        return spline_of(t, c, k, "periodic", axis)
+    conditions = [end_conditions(each, y) for each in given]
+    check_knots(x, t, k, sum(len(orders) for orders, _ in conditions))
+    (starts, start), (ends, end) = conditions
+    if y.size == 0:
+        c = np.zeros((t.shape[0] - k - 1, *y.shape[1:]))
+    else:
+        c = interpolating_coefficients(x, y, t, start, end, k, (starts, ends))
+    return spline_of(t, c, k, axis=axis)
+
+
+def check_data(x: Array, y: Array, check_finite: bool) -> None:
+    """Check points, as SciPy does.
 
     Raises
     ------
     ValueError
-        When a knot is there so often that the derivative has a jump.
     """
-    if isinstance(tck, BSpline):
-        return tck.derivative(n)
-    if n < 0:
-        return splantider(tck, -n)
-    t, c, k = tck
-    if n > k:
-        raise ValueError(f"Order of derivative (n = {n!r}) must be <= order of spline (k = {k!r})")
-    for _ in range(n):
-        dt = t[k + 1 : -1] - t[1 : -k - 1]
-        if np.any(primal(dt) == 0):
-            raise ValueError(
-                f"The spline has internal repeated knots and is not differentiable {n} times"
-            )
-        dt = dt.reshape((-1,) + (1,) * (c.ndim - 1))
-        c = (c[1 : -1 - k] - c[: -2 - k]) * k / dt
-        c = np.concatenate((c, np.zeros((k, *c.shape[1:]))))
-        t, k = t[1:-1], k - 1
-    return t, c, k
+    if check_finite and not (np.all(np.isfinite(x)) and np.all(np.isfinite(y))):
+        raise ValueError("array must not contain infs or NaNs")
+    if x.ndim != 1 or np.any(x[1:] <= x[:-1]):
+        raise ValueError("Expect x to be a 1D strictly increasing sequence.")
+    if x.shape[0] != y.shape[0]:
+        raise ValueError(f"Shapes of x {x.shape} and y {y.shape} are incompatible")
 
 
-def splantider(tck: Any, n: int = 1) -> Any:
-    """Integrate a spline, as `scipy.interpolate.splantider` does.
+def check_knots(x: Array, t: Array, k: int, conditions: int) -> None:
+    """Check knots, as SciPy does.
+
+    Raises
+    ------
+    ValueError
+    """
+    if t.ndim != 1 or np.any(t[1:] < t[:-1]):
+        raise ValueError("Expect t to be a 1-D sorted array_like.")
+    if t.shape[0] < x.shape[0] + k + 1:
+        raise ValueError(f"Got {t.shape[0]} knots, need at least {x.shape[0] + k + 1}.")
+    if x[0] < t[k] or x[-1] > t[-k]:
+        raise ValueError(f"Out of bounds w/ x = {x}.")
+    missing = t.shape[0] - k - 1 - x.shape[0]
+    if missing != conditions:
+        raise ValueError(
+            "The number of derivatives at boundaries does not match: expected "
+            f"{missing}, got {conditions}"
+        )
+
+
+NAMED = {"clamped": 1, "natural": 2}
+
+
+def end_conditions(given: Any, y: Array) -> tuple[tuple[int, ...], Array]:
+    """Read which derivatives are given at one end, and their values."""
+    shape = y.shape[1:]
+    if given is None:
+        return (), np.zeros((0, *shape))
+    if isinstance(given, str):
+        if given not in NAMED:
+            raise ValueError(f"Unknown boundary condition : {given}")
+        return (NAMED[given],), np.zeros((1, *shape))
+    pairs = list(given)
+    orders = tuple(operator.index(order) for order, _ in pairs)
+    values = [np.broadcast_to(as_array(value), shape) for _, value in pairs]
+    return orders, np.stack(values) if values else np.zeros((0, *shape))
+
+
+def make_lsq_spline(
+    x: Array,
+    y: Array,
+    t: Array,
+    k: int = 3,
+    w: Array | None = None,
+    axis: int = 0,
+    check_finite: bool = True,
+    **method: Any,
+) -> Any:
+    """Make the B-spline that fits points best, as `scipy.interpolate.make_lsq_spline` does.
 
     Parameters
     ----------
-    tck : BSpline or tuple
-        As in `splder`.
-    n : int
-        How often.
+    x : array or Tensor, shape (n,)
+    y : array or Tensor, shape (..., n, ...)
+    t : array or Tensor, shape (m + k + 1,)
+        The knots.
+    k : int
+    w : array or Tensor, shape (n,), optional
+        What each residual is multiplied by before it is squared.
+    axis : int
+    check_finite : bool
+    method
+        SciPy's ``method``, for plain arrays; the result does not depend on it.
 
     Returns
     -------
-    BSpline or tuple, as `tck`
+    BSpline
     """
-    if isinstance(tck, BSpline):
-        return tck.antiderivative(n)
-    if n < 0:
-        return splder(tck, -n)
-    t, c, k = tck
-    for _ in range(n):
-        dt = (t[k + 1 :] - t[: -k - 1]).reshape((-1,) + (1,) * (c.ndim - 1))
-        c = np.cumsum(c[: -k - 1] * dt, axis=0) / (k + 1)
-        c = np.concatenate((np.zeros((1, *c.shape[1:])), c, *[c[-1:]] * (k + 2)))
-        t, k = np.concatenate((t[:1], t, t[-1:])), k + 1
-    return t, c, k
+    x, y, t = in_double(x), in_double(y), in_double(t)
+    axis = axis_of(y.ndim, axis) + y.ndim
+    y = y if axis == 0 else np.moveaxis(y, axis, 0)
+    w = np.ones(x.shape) if w is None else in_double(w)
+    if is_plain(x, y, t, w):
+        options = {"check_finite": check_finite, **method}
+        return spline_of(
+            t, scipy.interpolate.make_lsq_spline(x, y, t, k, w, **options).c, k, axis=axis
+        )
+    if not (x.shape[0] == y.shape[0] == w.shape[0]):
+        raise ValueError(f"Shapes of x {x.shape}, y {y.shape} and w {w.shape} are incompatible")
+    if np.any((x < t[k]) | (x > t[-k])):
+        raise ValueError(f"Out of bounds w/ x = {x}.")
+    return spline_of(t, fitted_coefficients(x, y, t, w, k), k, axis=axis)
+
+
+def make_smoothing_spline(
+    x: Array,
+    y: Array,
+    w: Array | None = None,
+    lam: Array | None = None,
+    *,
+    axis: int = 0,
+) -> Any:
+    """Make a smoothing spline, as `scipy.interpolate.make_smoothing_spline` does.
+
+    Parameters
+    ----------
+    x, w : array or Tensor, shape (n,)
+    y : array or Tensor, shape (..., n, ...)
+    lam : float or Tensor
+        The weight of the curvature. Handles want one; SciPy chooses it by a search.
+    axis : int
+
+    Returns
+    -------
+    BSpline
+
+    Notes
+    -----
+    The values at the points solve Reinsch's equations (Green & Silverman 1994, *Nonparametric
+    Regression and Generalized Linear Models*, section 2.3), and a natural spline goes through them.
+    """
+    x, y = in_double(x), in_double(y)
+    axis = axis_of(y.ndim, axis) + y.ndim
+    if is_plain(x, y, w, lam):
+        options = {} if axis == 0 else {"axis": axis}  # which SciPy 1.14 does not have
+        return copied_object(scipy.interpolate.make_smoothing_spline(x, y, w, lam, **options))
+    if lam is None:
+        raise UnsupportedArgumentError(
+            "make_smoothing_spline: lam= has to be given for handles, as the search for it has no "
+            "derivative; scipy.stats or a grid of values finds one on t.data"
+        )
+    if lam < 0:
+        raise ValueError("Regularization parameter should be non-negative")
+    y = y if axis == 0 else np.moveaxis(y, axis, 0)
+    check_data(x, y, check_finite=True)
+    if x.shape[0] < 5:
+        raise ValueError("``x`` and ``y`` length must be at least 5")
+    inverse = np.ones(x.shape) if w is None else 1 / in_double(w)
+    n, widths = x.shape[0], x[1:] - x[:-1]
+    h = (1 / widths)[:, None]
+    eye, inner = np.eye(n), np.eye(n - 2)
+    second = h[1:] * (eye[2:] - eye[1:-1]) - h[:-1] * (eye[1:-1] - eye[:-2])
+    beside = np.concatenate((widths[1:-1, None] * inner[1:] / 6, np.zeros((1, n - 2))))
+    products = (widths[:-1] + widths[1:])[:, None] * inner / 3 + beside + beside.T
+    columns = y.reshape((n, -1))
+    matrix = products + lam * ((second * inverse) @ second.T)
+    curvature = np.linalg.solve(matrix, second @ columns)
+    smooth = columns - lam * inverse[:, None] * (second.T @ curvature)
+    spline = make_interp_spline(x, smooth.reshape(y.shape), bc_type="natural")
+    return spline_of(spline.t, spline.c, 3, axis=axis)

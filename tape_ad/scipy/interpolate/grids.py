@@ -7,18 +7,19 @@ by iteration, so that its values are off by what that leaves.
 from typing import Any
 
 import numpy as np
-import scipy.interpolate
 
+from tape_ad import differentiable
 from tape_ad.extend.arrays import Array, as_array, in_double
 from tape_ad.extend.rules import Derivation, Entry, overridable
+from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.interpolate.bsplines import (
     basis_values,
     interpolating_coefficients,
+    knots_for,
     spline_piece,
 )
-from tape_ad.scipy.interpolate.cubics import pchip_coefficients
-from tape_ad.scipy.interpolate.fitting import knots_for
 from tape_ad.scipy.interpolate.polynomials import local_value, piece_of
+from tape_ad.scipy.stand_ins import stands_for
 
 __all__ = ["DEGREES", "GRIDS", "grid_value", "tensor_coefficients", "tensor_value"]
 
@@ -179,9 +180,10 @@ def tensor_value(
 def pchip_value(values: Array, axes: list[Array], coordinates: list[Array]) -> Array:
     """Interpolate along the last axis of the grid, and what that gives along the others."""
     d, numbers = len(axes), np.arange(coordinates[0].shape[0])
+    kind = differentiable(scipy.interpolate.PchipInterpolator)
     for i in range(d - 1, -1, -1):
         started = i < d - 1  # from then on the axis of the points is in front of those of the grid
-        c = pchip_coefficients(axes[i], np.moveaxis(values, i + started, 0))
+        c = kind(axes[i], np.moveaxis(values, i + started, 0)).c
         piece = piece_of(axes[i], coordinates[i])
         picked = c[:, piece, numbers] if started else c[:, piece]
         s = coordinates[i] - axes[i][piece]
@@ -190,3 +192,38 @@ def pchip_value(values: Array, axes: list[Array], coordinates: list[Array]) -> A
 
 
 GRIDS: dict[Any, Entry] = {grid_value: Derivation(on_grid)}
+
+
+# What stands for these in SciPy's own class
+
+KIND = scipy.interpolate.RegularGridInterpolator
+
+
+@stands_for(KIND._construct_spline)
+def no_spline(self: Any, *args: Any, **options: Any) -> None:
+    """Leave the equations to the call, which solves them exactly."""
+
+
+@stands_for(KIND.__call__)
+def evaluate(self: Any, xi: Any, method: str | None = None, *, nu: Any = None) -> Array:
+    """Interpolate at points."""
+    method = self.method if method is None else method
+    if method not in self._ALL_METHODS:
+        raise ValueError(f"Method '{method}' is not defined")
+    if method in DEGREES or method == "pchip":
+        self._validate_grid_dimensions(self.grid, method)
+    if nu is not None and (method not in DEGREES or method.endswith("_legacy")):
+        raise ValueError(f"Can only compute derivatives for splines, got {method = }.")
+    xi, shape, d, nans, outside = self._prepare_xi(xi)
+    order = None if nu is None else tuple(int(each) for each in nu)
+    out = grid_value(self.values, xi, *self.grid, method=method, nu=order)
+    if not self.bounds_error and self.fill_value is not None:
+        out = marked(out, outside, self.fill_value)
+    return marked(out, nans, np.nan).reshape((*shape[:-1], *self.values.shape[d:]))
+
+
+def marked(values: Array, rows: Array, mark: Any) -> Array:
+    """Put one value in the place of some rows, which then have no gradient of their own."""
+    if not np.any(rows):
+        return values
+    return np.where(rows.reshape((-1,) + (1,) * (values.ndim - 1)), mark, values)

@@ -6,46 +6,35 @@ extrapolation) they are 0.
 """
 
 import inspect
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-import scipy.interpolate
 
+from tape_ad import differentiable
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import Array, as_array, in_double, primal
+from tape_ad.extend.arrays import Array, in_double, primal
 from tape_ad.extend.rules import Derivation, Entry, constants, overridable
-from tape_ad.scipy.interpolate.cubics import (
-    akima_coefficients,
-    cubic_spline_coefficients,
-    hermite_coefficients,
-    pchip_coefficients,
-)
+from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.interpolate.shared import (
     folded,
     in_place_of_axis,
-    increasing,
     integral_over_periods,
     is_plain,
-    values_along,
 )
+from tape_ad.scipy.stand_ins import stands_for
 
 __all__ = [
     "PIECES",
     "ROOTS_OF_PIECES",
-    "Akima1DInterpolator",
-    "CubicHermiteSpline",
-    "CubicSpline",
-    "PPoly",
-    "PchipInterpolator",
     "antiderivative_coefficients",
     "local_value",
-    "pchip_interpolate",
     "piece_of",
     "piecewise_integral",
     "piecewise_value",
     "places_of",
     "rising",
+    "slopes_of_pchip",
     "solutions",
 ]
 
@@ -272,366 +261,79 @@ def solutions(c: Array, x: Array, y: Array, jumps: bool, extrapolate: bool) -> A
 ROOTS_OF_PIECES: dict[Any, Entry] = constants(places_of, facts=facts.SHAPED_BY_VALUES)
 
 
-# `PPoly` and the piecewise cubic interpolants, as objects that may hold handles
-
-Extrapolation = bool | str | None
+# What stands for these in SciPy's own classes
 
 
-class PPoly:
-    """A piecewise polynomial, as `scipy.interpolate.PPoly`, whose parts may be handles.
+@stands_for(scipy.interpolate.PPoly.__call__)
+def evaluate(self: Any, x: Array, nu: int = 0, extrapolate: Any = None) -> Array:
+    """Evaluate a `PPoly` or a `BPoly`, or their derivative."""
+    kind = differentiable(scipy.interpolate.PPoly)
+    pieces = self if isinstance(self, kind) else kind.from_bernstein_basis(self)
+    extrapolate = self.extrapolate if extrapolate is None else extrapolate
+    x = in_double(x)
+    if extrapolate == "periodic":
+        x, extrapolate = folded(x, self.x[0], self.x[-1]), False
+    value = piecewise_value(pieces.c, self.x, x, nu, bool(extrapolate))
+    return in_place_of_axis(value, x, self.axis)
 
-    Parameters
-    ----------
-    c : array or Tensor, shape (k, m, ...)
-        The coefficients of the pieces, the highest power first.
-    x : array or Tensor, shape (m + 1,)
-        The breakpoints.
-    extrapolate : bool or "periodic", optional
-    axis : int, optional
 
-    Attributes
-    ----------
-    c, x, extrapolate, axis
+@stands_for(scipy.interpolate.PPoly.antiderivative)
+def antiderivative(self: Any, nu: int = 1) -> Any:
+    """Make a `PPoly` without jumps of which this is the derivative."""
+    if nu <= 0:
+        return self.derivative(-nu)
+    extrapolate = False if self.extrapolate == "periodic" else self.extrapolate
+    c = antiderivative_coefficients(self.c, self.x, nu)
+    return self.construct_fast(c, self.x, extrapolate, self.axis)
 
-    Examples
-    --------
-    >>> import tape_ad as ta
-    >>> c = ta.ComputationRecord().tensor([[1.0], [0.0]])
-    >>> ta.scipy.interpolate.PPoly(c, [0.0, 1.0])(0.5).grad().wrt(c)
-    array([[0.5], [1. ]])
+
+@stands_for(scipy.interpolate.PPoly.integrate)
+def integrate(self: Any, a: Array, b: Array, extrapolate: Any = None) -> Array:
+    """Integrate a `PPoly` between two bounds."""
+    extrapolate = self.extrapolate if extrapolate is None else extrapolate
+    if extrapolate != "periodic":
+        return piecewise_integral(self.c, self.x, a, b, bool(extrapolate))
+    if b < a:
+        return -integrate(self, b, a, extrapolate)
+    return integral_over_periods(
+        lambda start, end: piecewise_integral(self.c, self.x, start, end),
+        a,
+        b,
+        self.x[0],
+        self.x[-1],
+    )
+
+
+@stands_for(scipy.interpolate.PPoly.solve)
+def solve(self: Any, y: Array = 0.0, discontinuity: bool = True, extrapolate: Any = None) -> Array:
+    """Find where a `PPoly` has a value."""
+    extrapolate = self.extrapolate if extrapolate is None else extrapolate
+    beyond = extrapolate is not False and extrapolate != "periodic"
+    return solutions(self.c, self.x, y, bool(discontinuity), beyond)
+
+
+@stands_for(scipy.interpolate.PchipInterpolator._find_derivatives)
+def slopes_of_pchip(x: Array, y: Array, xp: Any = None) -> Array:
+    """Compute the slopes at the knots that keep the shape of the data.
+
+    That is the weighted harmonic mean of those beside it, or 0 where they do not have one sign; its
+    derivative is 0 there too.
     """
-
-    def __init__(
-        self, c: Array, x: Array, extrapolate: Extrapolation = None, axis: int = 0
-    ) -> None:
-        c, x = in_double(c), in_double(x)
-        if c.ndim < 2:
-            raise ValueError("Coefficients array must be at least 2-dimensional.")
-        if not 0 <= axis < c.ndim - 1:
-            raise ValueError(f"axis={axis} must be between 0 and {c.ndim - 1}")
-        if axis != 0:
-            c = np.moveaxis(c, (axis, axis + 1), (0, 1))
-        if x.ndim != 1:
-            raise ValueError("x must be 1-dimensional")
-        if x.size < 2:
-            raise ValueError("at least 2 breakpoints are needed")
-        if c.shape[0] == 0:
-            raise ValueError("polynomial must be at least of order 0")
-        if c.shape[1] != x.size - 1:
-            raise ValueError("number of coefficients != len(x)-1")
-        if np.any(x[1:] < x[:-1]) and np.any(x[1:] > x[:-1]):
-            raise ValueError("`x` must be strictly increasing or decreasing.")
-        self._fill(c, x, extrapolate, axis)
-
-    def _fill(self, c: Array, x: Array, extrapolate: Extrapolation, axis: int) -> None:
-        self.c, self.x, self.axis = c, x, axis
-        if extrapolate is None:
-            extrapolate = True
-        self.extrapolate = extrapolate if extrapolate == "periodic" else bool(extrapolate)
-
-    @classmethod
-    def construct_fast(
-        cls, c: Array, x: Array, extrapolate: Extrapolation = None, axis: int = 0
-    ) -> Self:
-        """Make one without checks."""
-        made = cls.__new__(cls)
-        made._fill(as_array(c), as_array(x), extrapolate, axis)
-        return made
-
-    def __call__(self, x: Array, nu: int = 0, extrapolate: Extrapolation = None) -> Array:
-        """Evaluate the polynomial or its derivative.
-
-        Parameters
-        ----------
-        x : array or Tensor, any shape
-        nu : int
-            The order of the derivative.
-        extrapolate : bool or "periodic", optional
-
-        Returns
-        -------
-        array or Tensor
-            The axis of the breakpoints is replaced by those of `x`.
-        """
-        extrapolate = self.extrapolate if extrapolate is None else extrapolate
-        x = in_double(x)
-        if extrapolate == "periodic":
-            x, extrapolate = folded(x, self.x[0], self.x[-1]), False
-        value = piecewise_value(self.c, self.x, x, nu, bool(extrapolate))
-        return in_place_of_axis(value, x, self.axis)
-
-    def derivative(self, nu: int = 1) -> Self:
-        """Make the polynomial that is the derivative; with a negative order, an antiderivative."""
-        if nu < 0:
-            return self.antiderivative(-nu)
-        k = self.c.shape[0]
-        kept = self.c[: k - nu] if nu < k else self.c[:1] * 0.0
-        factors = np.array([rising(power, nu) for power in range(k - 1, nu - 1, -1)] or [0.0])
-        c = kept * factors.reshape((-1,) + (1,) * (kept.ndim - 1))
-        return self.construct_fast(c, self.x, self.extrapolate, self.axis)
-
-    def antiderivative(self, nu: int = 1) -> Self:
-        """Make a polynomial without jumps of which this is the derivative."""
-        if nu <= 0:
-            return self.derivative(-nu)
-        extrapolate = False if self.extrapolate == "periodic" else self.extrapolate
-        c = antiderivative_coefficients(self.c, self.x, nu)
-        return self.construct_fast(c, self.x, extrapolate, self.axis)
-
-    def integrate(self, a: Array, b: Array, extrapolate: Extrapolation = None) -> Array:
-        """Integrate the piecewise polynomial between two bounds.
-
-        Parameters
-        ----------
-        a, b : float or Tensor
-        extrapolate : bool or "periodic", optional
-
-        Returns
-        -------
-        array or Tensor, shape of the further axes of `c`
-        """
-        extrapolate = self.extrapolate if extrapolate is None else extrapolate
-        if extrapolate != "periodic":
-            return piecewise_integral(self.c, self.x, a, b, bool(extrapolate))
-        if b < a:
-            return -self.integrate(b, a, extrapolate)
-        return integral_over_periods(
-            lambda start, end: piecewise_integral(self.c, self.x, start, end),
-            a,
-            b,
-            self.x[0],
-            self.x[-1],
-        )
-
-    def solve(
-        self, y: Array = 0.0, discontinuity: bool = True, extrapolate: Extrapolation = None
-    ) -> Array:
-        """Find where the polynomial has a value.
-
-        Parameters
-        ----------
-        y : float or Tensor
-        discontinuity : bool
-            Whether jumps across the value count.
-        extrapolate : bool or "periodic", optional
-
-        Returns
-        -------
-        array or Tensor, shape (number of places,)
-        """
-        extrapolate = self.extrapolate if extrapolate is None else extrapolate
-        beyond = extrapolate is not False and extrapolate != "periodic"
-        return solutions(self.c, self.x, y, bool(discontinuity), beyond)
-
-    def roots(self, discontinuity: bool = True, extrapolate: Extrapolation = None) -> Array:
-        """Find where the polynomial is 0; see `solve`."""
-        return self.solve(0.0, discontinuity, extrapolate)
+    h = x[1:] - x[:-1]
+    m = (y[1:] - y[:-1]) / h
+    if y.shape[0] == 2:
+        return np.concatenate((m, m))
+    sign = np.sign(m)
+    flat = (sign[1:] != sign[:-1]) | (sign[1:] == 0) | (sign[:-1] == 0)
+    before, after = np.where(flat, 1.0, m[:-1]), np.where(flat, 1.0, m[1:])
+    w1, w2 = 2 * h[1:] + h[:-1], h[1:] + 2 * h[:-1]
+    means = 1.0 / ((w1 / before + w2 / after) / (w1 + w2))
+    ends = one_sided(h[:1], h[1:2], m[:1], m[1:2]), one_sided(h[-1:], h[-2:-1], m[-1:], m[-2:-1])
+    return np.concatenate((ends[0], np.where(flat, 0.0, means), ends[1]))
 
 
-class CubicHermiteSpline(PPoly):
-    """Piecewise cubic with given values and slopes, as `scipy.interpolate.CubicHermiteSpline`.
-
-    Parameters
-    ----------
-    x : array or Tensor, shape (n,)
-        The knots, increasing.
-    y, dydx : array or Tensor, shape (..., n, ...)
-        The values and slopes there.
-    axis : int
-        That of the knots in `y` and `dydx`.
-    extrapolate : bool or "periodic", optional
-
-    Examples
-    --------
-    >>> float(CubicHermiteSpline([0.0, 1.0], [0.0, 1.0], [0.0, 0.0])(0.5))
-    0.5
-    """
-
-    def __init__(
-        self,
-        x: Array,
-        y: Array,
-        dydx: Array,
-        axis: int = 0,
-        extrapolate: Extrapolation = None,
-    ) -> None:
-        x, y, dydx = increasing(x), as_array(y), as_array(dydx)
-        if y.shape != dydx.shape:
-            raise ValueError("The shapes of `y` and `dydx` must be identical.")
-        axis %= y.ndim
-        y, dydx = values_along(x, y, axis), values_along(x, dydx, axis, "dydx")
-        self._fill(hermite_coefficients(x, y, dydx), x, extrapolate, axis)
-
-
-class PchipInterpolator(CubicHermiteSpline):
-    """Monotone piecewise cubic, as `scipy.interpolate.PchipInterpolator`.
-
-    Parameters
-    ----------
-    x : array or Tensor, shape (n,)
-        The knots, increasing.
-    y : array or Tensor, shape (..., n, ...)
-        Real.
-    axis : int
-    extrapolate : bool or "periodic", optional
-
-    Examples
-    --------
-    >>> float(PchipInterpolator([0.0, 1.0, 2.0], [0.0, 1.0, 1.0])(1.5))
-    1.0
-    """
-
-    def __init__(
-        self, x: Array, y: Array, axis: int = 0, extrapolate: Extrapolation = None
-    ) -> None:
-        x, y = increasing(x), as_array(y)
-        axis %= y.ndim
-        c = pchip_coefficients(x, values_along(x, y, axis))
-        self._fill(c, x, extrapolate, axis)
-
-
-def pchip_interpolate(xi: Array, yi: Array, x: Array, der: Any = 0, axis: int = 0) -> Any:
-    """Interpolate by a monotone piecewise cubic, as `scipy.interpolate.pchip_interpolate` does.
-
-    Parameters
-    ----------
-    xi, yi : array or Tensor
-        Knots and values.
-    x : array or Tensor
-    der : int or list of int
-        The order of the derivative, or several.
-    axis : int
-
-    Returns
-    -------
-    array or Tensor, or a list of them
-    """
-    polynomial = PchipInterpolator(xi, yi, axis=axis)
-    if np.ndim(der) == 0:
-        return polynomial(x) if der == 0 else polynomial.derivative(der)(x)
-    return [polynomial.derivative(nu)(x) for nu in der]
-
-
-class Akima1DInterpolator(CubicHermiteSpline):
-    """Piecewise cubic with Akima's slopes, as `scipy.interpolate.Akima1DInterpolator`.
-
-    Parameters
-    ----------
-    x : array or Tensor, shape (n,)
-        The knots, increasing.
-    y : array or Tensor, shape (..., n, ...)
-        Real.
-    axis : int
-    method : str
-        "akima" or "makima".
-    extrapolate : bool or "periodic", optional
-        Not, when left out.
-
-    Examples
-    --------
-    >>> float(Akima1DInterpolator([0.0, 1.0, 2.0], [0.0, 1.0, 2.0])(1.5))
-    1.5
-    """
-
-    def __init__(
-        self,
-        x: Array,
-        y: Array,
-        axis: int = 0,
-        *,
-        method: str = "akima",
-        extrapolate: Extrapolation = None,
-    ) -> None:
-        x, y = increasing(x), as_array(y)
-        axis %= y.ndim
-        c = akima_coefficients(x, values_along(x, y, axis), method)
-        self._fill(c, x, False if extrapolate is None else extrapolate, axis)
-
-
-class CubicSpline(CubicHermiteSpline):
-    """A cubic spline through points, as `scipy.interpolate.CubicSpline`.
-
-    Parameters
-    ----------
-    x : array or Tensor, shape (n,)
-        The knots, increasing.
-    y : array or Tensor, shape (..., n, ...)
-    axis : int
-        That of the knots in `y`.
-    bc_type : str or pair
-        As in SciPy; the values of derivatives in it may be handles.
-    extrapolate : bool or "periodic", optional
-
-    Examples
-    --------
-    >>> import tape_ad as ta
-    >>> y = ta.ComputationRecord().tensor([0.0, 1.0, 4.0])
-    >>> ta.scipy.interpolate.CubicSpline([0.0, 1.0, 2.0], y).integrate(0.0, 2.0).grad().wrt(
-    ...     y
-    ... ).round(12)
-    array([0.33333333, 1.33333333, 0.33333333])
-    """
-
-    def __init__(
-        self,
-        x: Array,
-        y: Array,
-        axis: int = 0,
-        bc_type: Any = "not-a-knot",
-        extrapolate: Extrapolation = None,
-    ) -> None:
-        x, y = increasing(x), as_array(y)
-        axis %= y.ndim
-        y = values_along(x, y, axis)
-        kinds, (start, end) = conditions(bc_type, y, axis)
-        if extrapolate is None and kinds[0] == "periodic":
-            extrapolate = "periodic"
-        self._fill(cubic_spline_coefficients(x, y, start, end, kinds), x, extrapolate, axis)
-
-
-def conditions(bc_type: Any, y: Array, axis: int) -> tuple[tuple[Any, Any], list[Array]]:
-    """Sort what a spline is to fulfil at its ends into kinds and values, with SciPy's checks."""
-    if isinstance(bc_type, str):
-        if bc_type == "periodic" and not np.allclose(y[0], y[-1], rtol=1e-15, atol=1e-15):
-            raise ValueError(
-                f"The first and last `y` point along axis {axis} must be identical (within "
-                "machine precision) when bc_type='periodic'."
-            )
-        bc_type = (bc_type, bc_type)
-    elif len(bc_type) != 2:
-        raise ValueError("`bc_type` must contain 2 elements to specify start and end conditions.")
-    elif any(isinstance(each, str) and each == "periodic" for each in bc_type):
-        raise ValueError(
-            "'periodic' `bc_type` is defined for both curve ends and cannot be used with other "
-            "boundary conditions."
-        )
-    kinds, values = zip(*(condition(each, y.shape[1:]) for each in bc_type), strict=True)
-    return kinds, list(values)
-
-
-NAMED: dict[str, int | str] = {
-    "clamped": 1,
-    "natural": 2,
-    "not-a-knot": "not-a-knot",
-    "periodic": "periodic",
-}
-
-
-def condition(given: Any, shape: tuple[int, ...]) -> tuple[Any, Array]:
-    """Read what a spline is to fulfil at one end."""
-    if isinstance(given, str):
-        if given not in NAMED:
-            raise ValueError(f"bc_type={given} is not allowed.")
-        return NAMED[given], np.zeros(shape)
-    try:
-        order, value = given
-    except Exception as error:
-        raise ValueError(
-            "A specified derivative value must be given in the form (order, value)."
-        ) from error
-    if order not in (1, 2):
-        raise ValueError("The specified derivative order must be 1 or 2.")
-    value = as_array(value)
-    if value.shape != shape:
-        raise ValueError(f"`deriv_value` shape {value.shape} is not the expected one {shape}.")
-    return order, value
+def one_sided(h0: Array, h1: Array, m0: Array, m1: Array) -> Array:
+    """Estimate the slope at an end from the two pieces beside it, with the sign of the first."""
+    d = ((2 * h0 + h1) * m0 - h0 * m1) / (h0 + h1)
+    steep = (np.sign(m0) != np.sign(m1)) & (np.abs(d) > 3.0 * np.abs(m0))
+    return np.where(np.sign(d) != np.sign(m0), 0.0, np.where(steep, 3.0 * m0, d))

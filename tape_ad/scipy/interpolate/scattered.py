@@ -6,15 +6,15 @@ Which simplex or which neighbour counts is SciPy's choice, and constant; the res
 from typing import Any
 
 import numpy as np
-import scipy.interpolate
-import scipy.spatial
 
+from tape_ad import differentiable
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, as_array, in_double, joined
 from tape_ad.extend.rules import Derivation, Entry, constants, overridable
 from tape_ad.scipy.counterparts import WITH_VALUE, with_value
+from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.interpolate.shared import is_plain, refuse_handles
-from tape_ad.scipy.interpolate.univariate import interp1d
+from tape_ad.scipy.stand_ins import stands_for
 
 __all__ = [
     "SCATTERED",
@@ -29,14 +29,18 @@ __all__ = [
 ]
 
 
-def points_of(xi: Any, d: int) -> Array:
+@stands_for(
+    scipy.interpolate.interpnd._ndim_coords_from_arrays,  # before SciPy 1.15
+    scipy.interpolate._interpnd._ndim_coords_from_arrays,
+)
+def points_of(points: Any, ndim: int | None = None) -> Array:
     """Take points, or a tuple of arrays of their coordinates, to one array with a last axis."""
-    if isinstance(xi, tuple) and len(xi) == 1:
-        xi = xi[0]
-    if isinstance(xi, tuple):
-        return np.stack(np.broadcast_arrays(*(in_double(x) for x in xi)), axis=-1)
-    xi = in_double(xi)
-    return xi[..., None] if d == 1 and xi.shape[-1:] != (1,) else xi
+    if isinstance(points, tuple) and len(points) == 1:
+        points = points[0]
+    if isinstance(points, tuple):
+        return np.stack(np.broadcast_arrays(*(in_double(joined(x)) for x in points)), axis=-1)
+    points = in_double(joined(points))
+    return points.reshape((-1, ndim or 1)) if points.ndim == 1 else points
 
 
 @overridable
@@ -99,9 +103,7 @@ class Scattered:
     """What interpolators between scattered points share."""
 
     def __init__(self, points: Array, values: Array, rescale: bool) -> None:
-        self.points, self.values = points_of(points, 0), as_array(values)
-        if self.points.ndim == 1:
-            self.points = self.points[:, None]
+        self.points, self.values = points_of(points), as_array(values)
         if self.values.dtype.kind not in "fc":
             self.values = self.values.astype(np.float64)
         if self.points.shape[0] != self.values.shape[0]:
@@ -329,11 +331,12 @@ def griddata(
         rest = (method, fill_value, rescale)
         return scipy.interpolate.griddata(points, values, xi, *rest, **options)
     refuse_options("griddata", options)
-    points = points_of(points, 0)
-    if points.ndim == 1 or points.shape[-1] == 1:
+    points = points_of(points)
+    if points.shape[-1] == 1:
         fill = "extrapolate" if method == "nearest" else fill_value
         x = points.reshape((-1,))
-        made = interp1d(x, values, method, 0, bounds_error=False, fill_value=fill)
+        kind = differentiable(scipy.interpolate.interp1d)
+        made = kind(x, values, method, 0, bounds_error=False, fill_value=fill)
         return made(xi[0] if isinstance(xi, tuple) else xi)
     if method == "nearest":
         return NearestNDInterpolator(points, values, rescale)(xi)

@@ -38,10 +38,7 @@ from tape_ad.scipy.linalg.systems import Coefficients, RightHandSide, outer
 
 __all__ = [
     "FUNCTIONS",
-    "coshm",
-    "cosm",
     "expm",
-    "expm_cond",
     "expm_derivative",
     "expm_frechet",
     "fractional_matrix_power",
@@ -52,12 +49,8 @@ __all__ = [
     "qz",
     "schur",
     "signm",
-    "sinhm",
-    "sinm",
     "solve_sylvester",
     "sqrtm",
-    "tanhm",
-    "tanm",
 ]
 
 # The Sylvester equation
@@ -428,27 +421,6 @@ qz = scipy_function(scipy.linalg.qz, MODULE)
 schur = scipy_function(scipy.linalg.schur, MODULE)
 
 
-def waves(a: Array) -> tuple[Array, Array]:
-    """Compute the cosine and the sine."""
-    a = as_array(a)
-    if a.dtype.kind == "c":
-        ahead, back = expm(1j * a), expm(-1j * a)
-        return 0.5 * (ahead + back), -0.5j * (ahead - back)
-    ahead = expm(1j * a)
-    return np.real(ahead), np.imag(ahead)
-
-
-def hyperbolic(a: Array) -> tuple[Array, Array]:
-    """Compute the hyperbolic cosine and sine."""
-    ahead, back = expm(as_array(a)), expm(-as_array(a))
-    return 0.5 * (ahead + back), 0.5 * (ahead - back)
-
-
-def quotient(parts: tuple[Array, Array]) -> Array:
-    """Divide the second by the first, from the left."""
-    return np.linalg.solve(*parts)
-
-
 def sign(a: Array, *options: Any) -> Array:
     """Divide by the root of the square."""
     a = as_array(a)
@@ -468,15 +440,6 @@ def frechet(a: Array, e: Array, method: Any, compute_expm: bool, check_finite: b
     a, e = as_array(a), as_array(e)
     derivative = expm_derivative(a, e)
     return (expm(a), derivative) if compute_expm else derivative
-
-
-def condition(a: Array, check_finite: bool) -> Array:
-    """Compute the norm of the derivative of the exponential, by its own norm and the matrix's."""
-    a = as_array(a)
-    n = a.shape[-1]
-    units = np.eye(n * n).reshape((n * n, n, n))
-    whole = np.matrix_transpose(expm_derivative(a, units)).reshape((n * n, n * n))
-    return np.linalg.norm(whole, 2) * np.linalg.norm(a) / np.linalg.norm(expm(a))
 
 
 def function_of_matrix(a: Array, func: Any, disp: bool) -> Any:
@@ -509,19 +472,12 @@ BASES = (
 
 FUNCTIONS |= {function: Refused(BASES) for function in (ordqz, qz, schur)}
 
-cosm = counterpart(FUNCTIONS, scipy.linalg.cosm, "A", lambda a: waves(a)[0])
-sinm = counterpart(FUNCTIONS, scipy.linalg.sinm, "A", lambda a: waves(a)[1])
-tanm = counterpart(FUNCTIONS, scipy.linalg.tanm, "A", lambda a: quotient(waves(a)))
-coshm = counterpart(FUNCTIONS, scipy.linalg.coshm, "A", lambda a: hyperbolic(a)[0])
-sinhm = counterpart(FUNCTIONS, scipy.linalg.sinhm, "A", lambda a: hyperbolic(a)[1])
-tanhm = counterpart(FUNCTIONS, scipy.linalg.tanhm, "A", lambda a: quotient(hyperbolic(a)))
 signm = counterpart(FUNCTIONS, scipy.linalg.signm, "A", sign)
 expm_frechet = counterpart(FUNCTIONS, scipy.linalg.expm_frechet, "A E", frechet)
 funm = counterpart(FUNCTIONS, scipy.linalg.funm, "A", function_of_matrix, anchor=False)
-expm_cond = counterpart(FUNCTIONS, scipy.linalg.expm_cond, "A", condition)
 fractional_matrix_power = counterpart(
     FUNCTIONS, scipy.linalg.fractional_matrix_power, "A t", power, dtype_by_values=True
 )
 funm.closing = function_of_matrix  # type: ignore[attr-defined]  # which `scipy_function` looks for
 
-add_facts(FUNCTIONS, (logm_derivative, funm, signm, tanm, tanhm), dtype_by_values=True)
+add_facts(FUNCTIONS, (logm_derivative, funm, signm), dtype_by_values=True)

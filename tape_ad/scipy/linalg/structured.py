@@ -24,19 +24,12 @@ __all__ = [
     "cho_solve_banded",
     "cholesky_banded",
     "circulant",
-    "companion",
-    "convolution_matrix",
     "eig_banded",
     "eigh_tridiagonal",
     "eigvals_banded",
     "eigvalsh_tridiagonal",
-    "fiedler",
     "fiedler_companion",
     "hankel",
-    "khatri_rao",
-    "leslie",
-    "matmul_toeplitz",
-    "solve_circulant",
     "solve_toeplitz",
     "solveh_banded",
     "toeplitz",
@@ -183,37 +176,6 @@ def circulant_of(c: Array) -> Array:
     return c[..., np.mod(np.subtract.outer(n, n), max(n.size, 1))]
 
 
-def companion_of(a: Array) -> Array:
-    """Put the coefficients, over the first, above ones."""
-    a = as_array(a)
-    first = -a[..., 1:] / a[..., :1]
-    n = first.shape[-1]
-    ones = np.broadcast_to(np.eye(n - 1, n), (*a.shape[:-1], n - 1, n))
-    return np.concatenate([first[..., None, :], ones.astype(a.dtype)], axis=-2)
-
-
-def convolution_of(a: Array, n: int, mode: str) -> Array:
-    """Put the sequence in each column, a place lower than before."""
-    a = as_array(a)
-    m = a.shape[-1]
-    padded = np.concatenate([a, np.zeros((*a.shape[:-1], 1), a.dtype)], axis=-1)
-    place = np.subtract.outer(np.arange(m + n - 1), np.arange(n))
-    whole = padded[..., np.where((place >= 0) & (place < m), place, m)]
-    if mode == "full":
-        return whole
-    extra = min(n, m) - 1
-    before = extra if mode == "valid" else extra // 2
-    after = extra if mode == "valid" else extra - extra // 2
-    return whole[..., before : whole.shape[-2] - after, :]
-
-
-def fiedler_of(a: Array) -> Array:
-    """Make a Fiedler matrix: the absolute differences of all pairs of elements."""
-    a = as_array(a)
-    a = a[None] if a.ndim == 0 else a
-    return np.abs(a[..., :, None] - a[..., None, :])
-
-
 def fiedler_companion_of(a: Array) -> Array:
     """Put the coefficients, over the first, on both sides of the diagonal in turns."""
     a = as_array(a)
@@ -238,23 +200,6 @@ def hankel_of(c: Array, r: Array | None) -> Array:
     r = np.zeros(c.shape, c.dtype) if r is None else as_array(r).reshape(-1)
     every = np.concatenate([c, r[1:]])
     return every[np.add.outer(np.arange(c.shape[0]), np.arange(r.shape[0]))]
-
-
-def products_of_columns(a: Array, b: Array) -> Array:
-    """Take the Kronecker products of columns."""
-    a, b = as_array(a), as_array(b)
-    product = a[..., :, None, :] * b[..., None, :, :]
-    shape = product.shape
-    return product.reshape((*shape[:-3], shape[-3] * shape[-2], shape[-1]))
-
-
-def leslie_of(f: Array, s: Array) -> Array:
-    """Put the births in the first row, and the survivals below the diagonal."""
-    f, s = as_array(f), as_array(s)
-    n = f.shape[-1]
-    wide = np.concatenate([s, np.zeros((*s.shape[:-1], 1), s.dtype)], axis=-1)
-    below = np.where(np.eye(n - 1, n, dtype=bool), wide[..., None, :], 0)
-    return np.concatenate([f[..., None, :], below], axis=-2)
 
 
 # Equations
@@ -296,57 +241,9 @@ def solve_toeplitz(c_or_cr: Any, b: Array, check_finite: bool = True) -> Array:
     return toeplitz_solved(c, r, as_array(b), check_finite)
 
 
-def matmul_toeplitz(
-    c_or_cr: Any, x: Array, check_finite: bool = False, workers: int | None = None
-) -> Array:
-    """Multiply by a Toeplitz matrix, as `scipy.linalg.matmul_toeplitz` does.
-
-    Parameters
-    ----------
-    c_or_cr : array or Tensor, shape (m,), or a tuple of two, shapes (m,) and (n,)
-        The first column; and the first row, which is the conjugate of it when left out.
-    x : array or Tensor, shape (n,) or (n, k)
-    check_finite, workers
-        As in SciPy.
-
-    Returns
-    -------
-    array or Tensor, shape (m,) or (m, k)
-
-    Examples
-    --------
-    >>> matmul_toeplitz(np.array([2.0, 1.0]), np.array([1.0, 1.0]))
-    array([3., 3.])
-    """
-    c, r = pair_of(c_or_cr)
-    return toeplitz_times(c, r, as_array(x), check_finite, workers)
-
-
 def toeplitz_solved_plainly(c: Array, r: Array, b: Array, check_finite: bool) -> Array:
     """Call SciPy's function, of which older releases take no array that is not to be written to."""
     return scipy.linalg.solve_toeplitz((np.array(c), np.array(r)), np.array(b), check_finite)
-
-
-def toeplitz_times_plainly(
-    c: Array, r: Array, x: Array, check_finite: bool, workers: int | None
-) -> Array:
-    """Call SciPy's function."""
-    return scipy.linalg.matmul_toeplitz((c, r), x, check_finite, workers)
-
-
-def circulant_solved(
-    c: Array, b: Array, singular: str, tol: Any, caxis: int, baxis: int, outaxis: int
-) -> Array:
-    """Solve a circulant system by dividing Fourier transforms."""
-    if singular != "raise":
-        raise UnsupportedArgumentError(
-            "tape_ad.scipy.linalg.solve_circulant: singular='lstsq' is not supported on handles; "
-            "write tape_ad.scipy.linalg.lstsq(tape_ad.scipy.linalg.circulant(c), b)"
-        )
-    c, b = np.moveaxis(as_array(c), caxis, -1), np.moveaxis(as_array(b), baxis, -1)
-    out = np.fft.ifft(np.fft.fft(b) / np.fft.fft(c))
-    real = c.dtype.kind != "c" and b.dtype.kind != "c"
-    return np.moveaxis(np.real(out) if real else out, -1, outaxis)
 
 
 def dense(ab: Array, lower: bool) -> Array:
@@ -490,16 +387,10 @@ def tridiagonal_values(d: Array, e: Array, select: Any, select_range: Any, *opti
 
 
 circulant = counterpart(STRUCTURED, scipy.linalg.circulant, "c", circulant_of)
-companion = counterpart(STRUCTURED, scipy.linalg.companion, "a", companion_of)
-convolution_matrix = counterpart(STRUCTURED, scipy.linalg.convolution_matrix, "a", convolution_of)
-fiedler = counterpart(STRUCTURED, scipy.linalg.fiedler, "a", fiedler_of)
 fiedler_companion = counterpart(
     STRUCTURED, scipy.linalg.fiedler_companion, "a", fiedler_companion_of
 )
 hankel = counterpart(STRUCTURED, scipy.linalg.hankel, "c r", hankel_of)
-khatri_rao = counterpart(STRUCTURED, scipy.linalg.khatri_rao, "a b", products_of_columns)
-leslie = counterpart(STRUCTURED, scipy.linalg.leslie, "f s", leslie_of)
-solve_circulant = counterpart(STRUCTURED, scipy.linalg.solve_circulant, "c b", circulant_solved)
 solveh_banded = counterpart(STRUCTURED, scipy.linalg.solveh_banded, "ab b", banded_solved)
 cholesky_banded = counterpart(STRUCTURED, scipy.linalg.cholesky_banded, "ab", banded_factor)
 eig_banded = counterpart(
@@ -533,11 +424,5 @@ toeplitz_solved = counterpart(
     toeplitz_solved_plainly,
     "c r b",
     lambda c, r, b, check_finite: np.linalg.solve(toeplitz(c, r), b),
-)
-toeplitz_times = counterpart(
-    STRUCTURED,
-    toeplitz_times_plainly,
-    "c r x",
-    lambda c, r, x, check_finite, workers: toeplitz(c, r) @ x,
 )
 factor_solved = counterpart(STRUCTURED, factor_solved_plainly, "cb b", factor_solved_of_handle)

@@ -21,8 +21,9 @@ from tape_ad.extend.arrays import Array, Shape, as_array, whole
 from tape_ad.extend.maps import LinearMap, adjoint
 from tape_ad.extend.patterns import Pattern, batched, by_batch, dense, reads
 from tape_ad.extend.rules import Call, Derivation, Entry, arguments_of, outputs, rule
-from tape_ad.scipy.counterparts import takes_lists
+from tape_ad.scipy.counterparts import scipy_function, takes_lists
 from tape_ad.scipy.installed import asked, scipy
+from tape_ad.scipy.linalg.basics import MODULE
 
 __all__ = [
     "ADJOINT",
@@ -185,50 +186,7 @@ def outer(g: Array, x: Array) -> Array:
 # Triangles
 
 
-@takes_lists
-def solve_triangular(
-    a: Array,
-    b: Array,
-    trans: int | str = 0,
-    lower: bool = False,
-    unit_diagonal: bool = False,
-    overwrite_b: bool = False,
-    check_finite: bool = True,
-) -> Array:
-    """Solve ``a @ x = b`` for a triangular `a`, as `scipy.linalg.solve_triangular` does.
-
-    Parameters
-    ----------
-    a : array or Tensor, shape (n, n)
-        Only one triangle of it is read.
-    b : array or Tensor, shape (n,) or (n, k)
-    trans : {0, 1, 2, "N", "T", "C"}
-        Solve with `a`, with its transpose, or with the conjugate of that.
-    lower : bool
-        Whether the lower triangle is read, and not the upper one.
-    unit_diagonal : bool
-        Whether the diagonal is taken to be 1, and not read.
-    overwrite_b, check_finite : bool
-        As in SciPy; a handle is never overwritten.
-
-    Returns
-    -------
-    array or Tensor, shape of `b`
-
-    Examples
-    --------
-    >>> solve_triangular(np.array([[2.0, 1.0], [0.0, 4.0]]), np.array([2.0, 4.0]))
-    array([0.5, 1. ])
-    """
-    return scipy.linalg.solve_triangular(
-        a,
-        b,
-        trans=trans,
-        lower=lower,
-        unit_diagonal=unit_diagonal,
-        overwrite_b=overwrite_b,
-        check_finite=check_finite,
-    )
+solve_triangular = scipy_function(scipy.linalg.solve_triangular, MODULE, "a b")
 
 
 @define(eq=False, repr=False)
@@ -273,55 +231,10 @@ class Triangle:
         return np.where(mask, a, 0)
 
 
-def triangular_signature(
-    a: Array,
-    b: Array,
-    trans: int | str = 0,
-    lower: bool = False,
-    unit_diagonal: bool = False,
-    overwrite_b: bool = False,
-    check_finite: bool = True,
-) -> Call:
-    """Sort the arguments of `solve_triangular`."""
-    options = {"lower": lower, "unit_diagonal": unit_diagonal, "check_finite": check_finite}
-    return (a, b), {"trans": TRANS[trans], **options}
-
-
 # Cholesky
 
 
-@takes_lists
-def cho_factor(
-    a: Array, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
-) -> tuple[Array, bool]:
-    """Factorise a Hermitian positive definite matrix for `cho_solve`, as SciPy does.
-
-    Parameters
-    ----------
-    a : array or Tensor, shape (n, n)
-        Only one triangle of it is read, and so only that one has a gradient.
-    lower : bool
-        Which triangle that is, and which one the factor stands in.
-    overwrite_a, check_finite : bool
-        As in SciPy; a handle is never overwritten.
-
-    Returns
-    -------
-    c : array or Tensor, shape (n, n)
-        The factor, and in the other triangle what SciPy leaves there: of `a` before 1.18, then 0.
-    lower : bool
-
-    Examples
-    --------
-    >>> c, lower = cho_factor(np.array([[4.0, 2.0], [2.0, 2.0]]))
-    >>> np.triu(c), bool(lower)
-    (array([[2., 1.], [0., 1.]]), False)
-    """
-    factor: tuple[Array, bool] = scipy.linalg.cho_factor(
-        a, lower=lower, overwrite_a=overwrite_a, check_finite=check_finite
-    )
-    return factor
-
+cho_factor = scipy_function(scipy.linalg.cho_factor, MODULE, "a")
 
 LEAVES = bool(asked(lambda: scipy.linalg.cho_factor(np.array([[1.0, 0.0], [0.5, 1.0]]))[0][1, 0]))
 """Whether the other triangle keeps what the matrix has there, as it does before SciPy 1.18."""
@@ -422,12 +335,17 @@ class Cholesky:
 SYSTEMS: dict[Any, Entry] = {
     solve_triangular: rule(
         lambda out, a, b, trans, lower, unit_diagonal, **options: Coefficients(
-            Triangle(a, trans, lower, unit_diagonal), out, b.ndim == 1
+            Triangle(a, TRANS[trans], lower, unit_diagonal), out, b.ndim == 1
         ),
         lambda out, a, b, trans, lower, unit_diagonal, **options: RightHandSide(
-            Triangle(a, trans, lower, unit_diagonal), b.ndim == 1
+            Triangle(a, TRANS[trans], lower, unit_diagonal), b.ndim == 1
         ),
-        signature=triangular_signature,
+        signature=arguments_of(
+            solve_triangular,
+            "a b",
+            "trans lower unit_diagonal check_finite",
+            ignored="overwrite_b",
+        ),
         facts=facts.cores("(n,n),(n,k?)->(n,k?)"),
     ),
     cho_factor: Derivation(cholesky_of_handle),
@@ -440,46 +358,7 @@ SYSTEMS: dict[Any, Entry] = {
 }
 
 
-@takes_lists
-def solve_banded(
-    l_and_u: tuple[int, int],
-    ab: Array,
-    b: Array,
-    overwrite_ab: bool = False,
-    overwrite_b: bool = False,
-    check_finite: bool = True,
-) -> Array:
-    """Solve ``a @ x = b`` for a banded matrix a, as `scipy.linalg.solve_banded` does.
-
-    Parameters
-    ----------
-    l_and_u : tuple of int
-        The numbers l and u of diagonals below and above the main one.
-    ab : array or Tensor, shape (l + u + 1, n)
-        The diagonals: ``ab[u + i - j, j]`` is ``a[i, j]``. The corners stand for no element and
-        have no gradient.
-    b : array or Tensor, shape (n,) or (n, k)
-    overwrite_ab, overwrite_b, check_finite : bool
-        As in SciPy; a handle is never overwritten.
-
-    Returns
-    -------
-    array or Tensor, shape of `b`
-
-    Examples
-    --------
-    >>> ab = np.array([[0.0, 1.0, 1.0], [2.0, 2.0, 2.0], [1.0, 1.0, 0.0]])
-    >>> solve_banded((1, 1), ab, np.array([3.0, 4.0, 3.0]))
-    array([1., 1., 1.])
-    """
-    return scipy.linalg.solve_banded(
-        l_and_u,
-        ab,
-        b,
-        overwrite_ab=overwrite_ab,
-        overwrite_b=overwrite_b,
-        check_finite=check_finite,
-    )
+solve_banded = scipy_function(scipy.linalg.solve_banded, MODULE, "ab b")
 
 
 @define(eq=False, repr=False)
@@ -543,23 +422,13 @@ def shifted(x: Array, down: int) -> Array:
     return np.concatenate(parts, axis=-2)
 
 
-def banded_signature(
-    l_and_u: tuple[int, int],
-    ab: Array,
-    b: Array,
-    overwrite_ab: bool = False,
-    overwrite_b: bool = False,
-    check_finite: bool = True,
-) -> Call:
-    """Sort the arguments of `solve_banded`."""
-    return (ab, b), {"l_and_u": l_and_u, "check_finite": check_finite}
-
-
 SYSTEMS |= {
     solve_banded: rule(
         lambda out, ab, b, l_and_u, **options: Coefficients(Banded(ab, *l_and_u), out, b.ndim == 1),
         lambda out, ab, b, l_and_u, **options: RightHandSide(Banded(ab, *l_and_u), b.ndim == 1),
-        signature=banded_signature,
+        signature=arguments_of(
+            solve_banded, "ab b", "l_and_u check_finite", ignored="overwrite_ab overwrite_b"
+        ),
         compute=lambda ab, b, l_and_u, **options: solve_banded(l_and_u, ab, b, **options),
         facts=facts.cores("(m,n),(n,k?)->(n,k?)", "ab", "b"),
     ),

@@ -22,11 +22,11 @@ from tape_ad.scipy.optimize.linear_programs import *
 from tape_ad.scipy.optimize.minima import *
 from tape_ad.scipy.optimize.objectives import *
 from tape_ad.scipy.optimize.roots import *
-from tape_ad.scipy.optimize.rosenbrock import *
 from tape_ad.scipy.optimize.searches import *
 
 __getattr__, __dir__ = face(
     __name__,
+    SEARCHES,
     also=["ScipyObjective", "Structure", "scipy_objective", "structure"],
     packages=["elementwise"],
 )

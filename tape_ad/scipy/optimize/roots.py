@@ -6,7 +6,14 @@ from typing import Any
 import numpy as np
 
 from tape_ad.extend.arrays import any_handle, array_of, as_constant_handle, plain, refuse_handles
-from tape_ad.extend.solvers import implicit, lent, on_plain_arrays, valued, warn_unconverged
+from tape_ad.extend.solvers import (
+    implicit,
+    lent,
+    on_plain_arrays,
+    root_for_all,
+    valued,
+    warn_unconverged,
+)
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.optimize.objectives import (
     Equations,
@@ -94,6 +101,18 @@ def root(
     if not pair and (takes or jac):
         given = searched.slopes("jac", jac, (options.get("options") or {}).get("col_deriv", False))
     values = searched.pair if pair else searched.values
+
+    def residual(x: Any) -> Any:
+        value = fun(searched.tree(x), *args)
+        return in_a_vector(value[0] if pair else value)
+
+    alone = method == "hybr" and jac is None and not set(options) - {"tol"}
+    found = root_for_all(residual, searched.x0) if alone else None
+    if found is not None:
+        x = implicit(residual, found, "root")
+        return scipy.optimize.OptimizeResult(
+            x=searched.tree(x), fun=residual(x), success=True, status=1, message=FOUND
+        )
     with lent(values) as borrowed, lent(given or values) as lent_slopes:
         slopes = lent_slopes if given else pair or None
         result = scipy.optimize.root(borrowed, searched.x0, (), method, slopes, **options)
@@ -104,15 +123,15 @@ def root(
     if not result.success:
         warn_unconverged("root", result.message)
 
-    def residual(x: Any) -> Any:
-        value = fun(searched.tree(x), *args)
-        return in_a_vector(value[0] if pair else value)
-
     x = as_constant_handle(implicit(residual, x, "root"), handles)
     result.x, value = searched.tree(x), residual(x)
     if any_handle(value) and np.size(result.fun) == value.size:
         result.fun = valued(value.reshape(np.shape(result.fun)), result.fun)
     return result
+
+
+FOUND = "The solution converged."
+"""What SciPy says."""
 
 
 def fsolve(
@@ -145,6 +164,10 @@ def fsolve(
         name="fsolve",
         differences="fprime=False",
     )
+    if fprime is None and not full_output:
+        x = root_for_all(lambda x: func(x, *args), searched.x0)
+        if x is not None:
+            return implicit(lambda x: func(x, *args), x, "fsolve")
     slopes = searched.slopes("fprime", fprime, col_deriv)
     found = scipy.optimize.fsolve(
         searched.values, searched.x0, (), slopes, full_output, col_deriv, **options
@@ -202,6 +225,10 @@ def newton(
     """
     args = tuple(args) if isinstance(args, list) else as_tuple(args)
     refuse_handles("newton", {"tol": tol, "rtol": rtol, "maxiter": maxiter})
+    if not full_output:
+        every = root_for_all(lambda x: func(x, *args), x0, elementwise=True)
+        if every is not None:
+            return implicit(lambda x: func(x, *args), every, "newton", elementwise=True)
     searched = on_plain_arrays(func)
     found = scipy.optimize.newton(
         searched,

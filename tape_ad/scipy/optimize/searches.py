@@ -8,44 +8,12 @@ import numpy as np
 
 from tape_ad import grad
 from tape_ad.extend.arrays import any_handle, array_of, as_constant_handle, plain, refuse_handles
-from tape_ad.extend.solvers import implicit, on_plain_arrays
+from tape_ad.extend.solvers import between_for_all, implicit, on_plain_arrays
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.optimize.constraints import boxed_in, stationary, warn_if_not
 from tape_ad.scipy.optimize.roots import as_number, as_tuple, warn_if_unconverged
 
-__all__ = [
-    "anderson",
-    "basinhopping",
-    "bisect",
-    "brent",
-    "brenth",
-    "brentq",
-    "broyden1",
-    "broyden2",
-    "brute",
-    "diagbroyden",
-    "differential_evolution",
-    "direct",
-    "dual_annealing",
-    "excitingmixing",
-    "fixed_point",
-    "fmin",
-    "fmin_bfgs",
-    "fmin_cg",
-    "fmin_l_bfgs_b",
-    "fmin_ncg",
-    "fmin_powell",
-    "fmin_tnc",
-    "fminbound",
-    "golden",
-    "line_search",
-    "linearmixing",
-    "newton_krylov",
-    "ridder",
-    "root_scalar",
-    "shgo",
-    "toms748",
-]
+__all__ = ["SEARCHES", "brute", "line_search", "root_scalar"]
 
 Function = Callable[..., Any]
 
@@ -90,6 +58,10 @@ def search(theirs: Function, title: str, rule: str, handle: Function) -> Functio
         further = tuple(further) if handle is as_fixed_point else as_tuple(further)
         bounds = [(given["x1"], given["x2"])] if "x2" in given else given.get("bounds")
         function, handles = given[first], list(given.values())
+        if name in BRACKETED and not given.get("full_output"):
+            every = between_for_all(lambda x: function(x, *further), given["a"], given["b"])
+            if every is not None:
+                return implicit(lambda x: function(x, *further), every, name, elementwise=True)
         searched = [on_plain_arrays(function)]
         given[first] = searched[0]
         for each in ("fprime", "fprime2", "fhess", "fhess_p"):
@@ -139,6 +111,9 @@ STARTS = frozenset({"x0", "xin"})
 NUMBERS = frozenset({"a", "b", "x1", "x2", "brack", "bracket"})
 """Where a search of numbers starts from; but what is found between `x1` and `x2` may be at one."""
 
+BRACKETED = frozenset({"bisect", "brenth", "brentq", "ridder", "toms748"})
+"""Those which search between two numbers."""
+
 WITH_GRADIENT = frozenset({"fmin_l_bfgs_b", "fmin_tnc"})
 """Those whose function gives a pair, of the value and the gradient, where it is given alone."""
 
@@ -166,17 +141,10 @@ def with_handle(
 
 
 VALUED = frozenset(
-    [
-        "brent",
-        "fmin",
-        "fmin_bfgs",
-        "fmin_cg",
-        "fmin_l_bfgs_b",
-        "fmin_ncg",
-        "fmin_powell",
-        "fminbound",
-        "golden",
-    ]
+    {
+        *("brent", "fmin", "fmin_bfgs", "fmin_cg", "fmin_l_bfgs_b", "fmin_ncg", "fmin_powell"),
+        *("fminbound", "golden"),
+    }
 )
 """Those which give the least value behind the minimum, in a full output."""
 
@@ -206,37 +174,24 @@ def as_minimum(name: str, function: Function, x: Any, bounds: Any) -> Any:
 ROOT = "Find a root", "the equation gives it derivatives", as_root
 MINIMUM = "Minimize", "the conditions of first order give it derivatives", as_minimum
 
-anderson = search(scipy.optimize.anderson, *ROOT)
-broyden1 = search(scipy.optimize.broyden1, *ROOT)
-broyden2 = search(scipy.optimize.broyden2, *ROOT)
-diagbroyden = search(scipy.optimize.diagbroyden, *ROOT)
-excitingmixing = search(scipy.optimize.excitingmixing, *ROOT)
-linearmixing = search(scipy.optimize.linearmixing, *ROOT)
-newton_krylov = search(scipy.optimize.newton_krylov, *ROOT)
+FOUND: dict[tuple[str, str, Function], str] = {
+    ROOT: (
+        "anderson bisect brenth brentq broyden1 broyden2 diagbroyden excitingmixing linearmixing "
+        "newton_krylov ridder toms748"
+    ),
+    ("Find a fixed point", ROOT[1], as_fixed_point): "fixed_point",
+    MINIMUM: (
+        "basinhopping brent differential_evolution direct dual_annealing fmin fmin_bfgs fmin_cg "
+        "fmin_l_bfgs_b fmin_ncg fmin_powell fmin_tnc fminbound golden shgo"
+    ),
+}
 
-bisect = search(scipy.optimize.bisect, *ROOT)
-brenth = search(scipy.optimize.brenth, *ROOT)
-brentq = search(scipy.optimize.brentq, *ROOT)
-ridder = search(scipy.optimize.ridder, *ROOT)
-toms748 = search(scipy.optimize.toms748, *ROOT)
-fixed_point = search(scipy.optimize.fixed_point, "Find a fixed point", ROOT[1], as_fixed_point)
-
-brent = search(scipy.optimize.brent, *MINIMUM)
-fminbound = search(scipy.optimize.fminbound, *MINIMUM)
-golden = search(scipy.optimize.golden, *MINIMUM)
-fmin = search(scipy.optimize.fmin, *MINIMUM)
-fmin_bfgs = search(scipy.optimize.fmin_bfgs, *MINIMUM)
-fmin_cg = search(scipy.optimize.fmin_cg, *MINIMUM)
-fmin_l_bfgs_b = search(scipy.optimize.fmin_l_bfgs_b, *MINIMUM)
-fmin_ncg = search(scipy.optimize.fmin_ncg, *MINIMUM)
-fmin_powell = search(scipy.optimize.fmin_powell, *MINIMUM)
-fmin_tnc = search(scipy.optimize.fmin_tnc, *MINIMUM)
-
-basinhopping = search(scipy.optimize.basinhopping, *MINIMUM)
-differential_evolution = search(scipy.optimize.differential_evolution, *MINIMUM)
-direct = search(scipy.optimize.direct, *MINIMUM)
-dual_annealing = search(scipy.optimize.dual_annealing, *MINIMUM)
-shgo = search(scipy.optimize.shgo, *MINIMUM)
+SEARCHES: dict[str, Function] = {
+    name: search(getattr(scipy.optimize, name), *kind)
+    for kind, names in FOUND.items()
+    for name in names.split()
+    if getattr(scipy.optimize, name)
+}
 
 
 def root_scalar(f: Function, args: Any = (), method: Any = None, **options: Any) -> Any:

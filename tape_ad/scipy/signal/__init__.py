@@ -22,6 +22,7 @@ from tape_ad.extend.rules import Refused, add_rules, constants, merged
 from tape_ad.scipy.counterparts import scipy_function
 from tape_ad.scipy.faces import face
 from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.signal import spectra  # noqa: F401 - which stands for steps of SciPy's
 from tape_ad.scipy.signal import windows as windows
 from tape_ad.scipy.signal.convolution import *
 from tape_ad.scipy.signal.design import *
@@ -30,8 +31,6 @@ from tape_ad.scipy.signal.order_filters import *
 from tape_ad.scipy.signal.peaks import *
 from tape_ad.scipy.signal.rates import *
 from tape_ad.scipy.signal.roots import *
-from tape_ad.scipy.signal.sliding import *
-from tape_ad.scipy.signal.spectra import *
 from tape_ad.scipy.signal.spline_filters import *
 from tape_ad.scipy.signal.systems import *
 from tape_ad.scipy.signal.trends import *
@@ -54,12 +53,10 @@ add_rules(
         FILTERS,
         RATES,
         TRENDS,
-        SPECTRA,
         ORDER,
         ROOTS,
         PEAKS,
         SPLINE_FILTERS,
-        SLIDING,
         SYSTEMS,
         TRANSFORMATIONS,
         TAPS,

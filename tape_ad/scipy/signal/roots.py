@@ -226,6 +226,7 @@ def residue(b: Array, a: Array, tol: float = 1e-3, rtype: str = "avg") -> tuple[
     tuple of array or Tensor
         The residues, the poles, and the coefficients of the polynomial that is left.
     """
+    check_reduction(rtype)
     b, a = doubles("residue", b), without_zeros(doubles("residue", a))
     poles = simple_poles("residue", a, tol)
     k, rest = divided(b, a)
@@ -248,12 +249,19 @@ def residuez(b: Array, a: Array, tol: float = 1e-3, rtype: str = "avg") -> tuple
     tuple of array or Tensor
         The residues, the poles, and the coefficients of the polynomial that is left.
     """
+    check_reduction(rtype)
     b, a = doubles("residuez", b)[::-1], without_zeros(doubles("residuez", a)[::-1])
     if bool(primal(a[-1]) == 0):
         raise ValueError("First coefficient of determinant `a` must be non-zero.")
     poles = simple_poles("residuez", a[::-1], tol)
     k, rest = divided(b, a)
     return -poles * residues_at(1 / poles, rest) / a[0], poles, k[zeros_in_front(b) :][::-1]
+
+
+def check_reduction(rtype: str) -> None:
+    """Refuse what no reduction of multiple roots is called."""
+    if rtype not in REDUCED:
+        raise ValueError(f"`rtype` must be one of {set(REDUCED)}")
 
 
 def doubles(name: str, x: Array) -> Array:
@@ -339,8 +347,7 @@ def unique_roots(p: Array, tol: float = 1e-3, rtype: str = "min") -> tuple[Array
     tuple of array or Tensor
         The roots, and how many each stands for.
     """
-    if rtype not in REDUCED:
-        raise ValueError(f"`rtype` must be one of {set(REDUCED)}")
+    check_reduction(rtype)
     p = as_array(p)
     labels, places = groups_of(p, tol)
     counts = np.bincount(labels)

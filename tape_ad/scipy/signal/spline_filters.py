@@ -11,14 +11,11 @@ from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.rules import Entry
 from tape_ad.scipy.counterparts import counterpart, with_value
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.signal.filters import filtered_with_state
 
 __all__ = [
     "SPLINE_FILTERS",
-    "cspline1d",
     "cspline1d_eval",
     "cspline2d",
-    "qspline1d",
     "qspline1d_eval",
     "qspline2d",
     "sepfir2d",
@@ -30,61 +27,6 @@ SPLINE_FILTERS: dict[Any, Entry] = {}
 
 CUBIC, QUADRATIC = math.sqrt(3.0) - 2.0, 2.0 * math.sqrt(2.0) - 3.0
 """The poles of the filters that make coefficients of samples."""
-
-
-@counterpart(SPLINE_FILTERS, scipy.signal.cspline1d, "signal")
-def cspline1d(signal: Array, lamb: float = 0.0) -> Array:
-    """Compute the coefficients of a cubic spline, as `scipy.signal.cspline1d` does.
-
-    Parameters
-    ----------
-    signal : array or Tensor, shape (n,)
-    lamb : float
-        How much it is smoothed.
-
-    Returns
-    -------
-    array or Tensor, shape (n,)
-    """
-    signal = as_array(signal)
-    if lamb == 0:
-        return through_pole(signal, CUBIC) * 6.0
-    rows = np.stack([scipy.signal.cspline1d(unit, lamb) for unit in np.eye(signal.shape[0])])
-    return with_value(signal @ rows, None, cspline1d, (signal, lamb), {})
-
-
-@counterpart(SPLINE_FILTERS, scipy.signal.qspline1d, "signal")
-def qspline1d(signal: Array, lamb: float = 0.0) -> Array:
-    """Compute the coefficients of a quadratic spline, as `scipy.signal.qspline1d` does.
-
-    Parameters
-    ----------
-    signal : array or Tensor, shape (n,)
-    lamb : float
-        0, as SciPy smooths no quadratic splines.
-
-    Returns
-    -------
-    array or Tensor, shape (n,)
-    """
-    if lamb != 0:
-        raise ValueError("Smoothing quadratic splines not supported yet.")
-    return through_pole(as_array(signal), QUADRATIC) * 8.0
-
-
-def through_pole(signal: Array, pole: float) -> Array:
-    """Filter forth and back by one pole, with the signal mirrored at its ends."""
-    if signal.ndim != 1 or not signal.size:
-        raise ShapeError(f"a signal of one axis that is not empty, got shape {signal.shape}")
-    n = signal.shape[0]
-    state = pole * np.sum(pole ** np.arange(n) * signal)
-    if n == 1:
-        return pole / (pole - 1) * (signal + state)
-    a = np.array([1.0, -pole])
-    there, _ = filtered_with_state(np.ones(1), a, signal, state[None])
-    last = pole / (pole - 1) * there[-1:]
-    back, _ = filtered_with_state(np.array([-pole]), a, there[-2::-1], pole * last)
-    return np.concatenate((back[::-1], last))
 
 
 def cubic(x: Array) -> Array:

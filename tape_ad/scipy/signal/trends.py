@@ -5,47 +5,16 @@ from typing import Any, ClassVar
 from attrs import define
 
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import Array, as_array, axes_of, axis_of
+from tape_ad.extend.arrays import Array, axes_of, axis_of
 from tape_ad.extend.patterns import along
-from tape_ad.extend.rules import Call, Entry, rule
-from tape_ad.scipy.counterparts import takes_lists
+from tape_ad.extend.rules import Entry, arguments_of, rule
+from tape_ad.scipy.counterparts import scipy_function
 from tape_ad.scipy.installed import scipy
 
 __all__ = ["TRENDS", "detrend"]
 
 
-@takes_lists
-def detrend(
-    data: Array,
-    axis: int = -1,
-    type: str = "linear",  # noqa: A002 - SciPy's name
-    bp: Any = 0,
-    overwrite_data: bool = False,
-) -> Array:
-    """Take a mean, or lines, off a signal, as `scipy.signal.detrend` does.
-
-    Parameters
-    ----------
-    data : array or Tensor
-    axis : int
-    type : str
-        "linear" or "constant".
-    bp : sequence of int
-        Between them each line goes.
-    overwrite_data : bool
-        A handle is never overwritten.
-
-    Returns
-    -------
-    array or Tensor, shape of `data`
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> detrend(np.array([1.0, 3.0, 2.0]), type="constant")
-    array([-1.,  1.,  0.])
-    """
-    return scipy.signal.detrend(data, axis, type, bp, overwrite_data)
+detrend = scipy_function(scipy.signal.detrend, "tape_ad.scipy.signal", "data")
 
 
 @define(eq=False, repr=False)
@@ -79,21 +48,10 @@ def trend_axes(ndim: int, axis: Any) -> Any:
     return axes_of(ndim, axis) if several else axis_of(ndim, axis)
 
 
-def detrend_signature(
-    data: Array,
-    axis: int = -1,
-    type: str = "linear",  # noqa: A002 - SciPy's name
-    bp: Any = 0,
-    overwrite_data: bool = False,
-) -> Call:
-    """Sort the arguments of `detrend`."""
-    return (as_array(data),), {"axis": axis, "type": type, "bp": bp}
-
-
 TRENDS: dict[Any, Entry] = {
     detrend: rule(
         lambda out, data, axis, **options: Residual(trend_axes(data.ndim, axis), **options),
-        signature=detrend_signature,
+        signature=arguments_of(detrend, "data", "axis type bp", ignored="overwrite_data"),
         facts=facts.along(none="all"),
     ),
 }

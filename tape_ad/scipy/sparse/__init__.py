@@ -28,4 +28,4 @@ from tape_ad.scipy.sparse import linalg as linalg
 from tape_ad.scipy.sparse.arrays import FORMATS
 from tape_ad.scipy.sparse.construction import *
 
-__getattr__, __dir__ = published(__name__, FORMATS, packages=["linalg"])
+__getattr__, __dir__ = published(__name__, FORMATS, REARRANGED, packages=["linalg"])

@@ -24,21 +24,7 @@ from tape_ad.scipy.sparse.arrays import (
     taken,
 )
 
-__all__ = [
-    "block_array",
-    "block_diag",
-    "bmat",
-    "diags",
-    "diags_array",
-    "find",
-    "hstack",
-    "kron",
-    "kronsum",
-    "spdiags",
-    "tril",
-    "triu",
-    "vstack",
-]
+__all__ = ["REARRANGED", "find", "kron", "kronsum"]
 
 Function = Callable[..., Any]
 
@@ -126,7 +112,7 @@ def published(function: Function) -> Callable[[Function], Function]:
         public.__name__ = public.__qualname__ = name
         public.__module__ = "tape_ad.scipy.sparse"
         public.__doc__ = (
-            f"Do what `scipy.sparse.{name}` does, with its arguments and defaults.\n\n    "
+            f"The counterpart of `scipy.sparse.{name}`, with its arguments and defaults.\n\n    "
             f"{', '.join(list(signature.parameters)[:several])} may have handles in it. Without "
             "one, SciPy's own result is given."
         )
@@ -164,16 +150,13 @@ def dense_of(given: Any) -> Any:
     return given if is_ours(given) else FORMATS["coo_array"](as_array(joined(given)))
 
 
-block_array = rearranging("block_array")
-block_diag = rearranging("block_diag")
-bmat = rearranging("bmat")
-diags = rearranging("diags")
-diags_array = rearranging("diags_array")
-hstack = rearranging("hstack")
-spdiags = rearranging("spdiags")
-tril = rearranging("tril")
-triu = rearranging("triu")
-vstack = rearranging("vstack")
+REARRANGED: dict[str, Function] = {
+    name: rearranging(name)
+    for name in (
+        *("block_array", "block_diag", "bmat", "diags", "diags_array", "hstack", "spdiags", "tril"),
+        *("triu", "vstack"),
+    )
+}
 
 
 @published(scipy.sparse.kron)

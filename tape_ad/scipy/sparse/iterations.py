@@ -22,22 +22,7 @@ from tape_ad.scipy.sparse.arrays import SparseArray, pattern_of
 from tape_ad.scipy.sparse.operators import Recording
 from tape_ad.scipy.sparse.systems import Dense, Sparse, sparse_solved
 
-__all__ = [
-    "ITERATIONS",
-    "bicg",
-    "bicgstab",
-    "cg",
-    "cgs",
-    "expm_multiply",
-    "exponential_times",
-    "gcrotmk",
-    "gmres",
-    "iterated",
-    "lgmres",
-    "minres",
-    "qmr",
-    "tfqmr",
-]
+__all__ = ["ITERATIONS", "SOLVERS", "expm_multiply", "exponential_times", "iterated"]
 
 Solver = Callable[..., Any]
 
@@ -221,16 +206,9 @@ def iteration(name: str) -> Solver:
     return public
 
 
-bicg = iteration("bicg")
-bicgstab = iteration("bicgstab")
-cg = iteration("cg")
-cgs = iteration("cgs")
-gcrotmk = iteration("gcrotmk")
-gmres = iteration("gmres")
-lgmres = iteration("lgmres")
-minres = iteration("minres")
-qmr = iteration("qmr")
-tfqmr = iteration("tfqmr")
+NAMES = "bicg", "bicgstab", "cg", "cgs", "gcrotmk", "gmres", "lgmres", "minres", "qmr", "tfqmr"
+
+SOLVERS: dict[str, Solver] = {name: iteration(name) for name in NAMES}
 
 
 # The exponential

@@ -23,4 +23,4 @@ from tape_ad.scipy.sparse.systems import *
 
 add_rules(merged(SPARSE_FUNCTIONS, SPARSE_SYSTEMS, SPARSE_FACTORS, ITERATIONS))
 
-__getattr__, __dir__ = published(__name__)
+__getattr__, __dir__ = published(__name__, SOLVERS)

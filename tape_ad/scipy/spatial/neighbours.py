@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.errors import DtypeError, UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, as_array, in_double, primal
-from tape_ad.extend.rules import Derivation, Entry, constants
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend.arrays import Array, in_double
+from tape_ad.extend.rules import Entry, constants
 from tape_ad.scipy.counterparts import counterpart, takes_lists
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.interpolate.shared import is_plain
@@ -19,10 +19,7 @@ __all__ = [
     "minkowski_distance",
     "minkowski_distance_p",
     "nearest_neighbours",
-    "procrustes",
 ]
-
-procrustes = takes_lists(scipy.spatial.procrustes)
 
 NEIGHBOURS: dict[Any, Entry] = {}
 
@@ -104,37 +101,6 @@ def distance_matrix(x: Array, y: Array, p: Any = 2.0, threshold: int = 1000000) 
             "vectors"
         )
     return metrics.minkowski(x[:, None], y[None], p)
-
-
-def procrustes_derivation(data1: Array, data2: Array) -> tuple[Array, Array, Array]:
-    """Standardize two sets of points, and turn the second one nearest to the first."""
-    if "c" in (as_array(data1).dtype.kind, as_array(data2).dtype.kind):
-        raise DtypeError("procrustes: the points have real coordinates; take .real and .imag")
-    first, second = (standardized(in_double(each)) for each in (data1, data2))
-    if first.shape != second.shape:
-        raise ValueError("Input matrices must be of same shape")
-    u, s, vh = np.linalg.svd(first.T @ second)
-    turned = (second @ (u @ vh).T) * np.add.reduce(s)
-    return first, turned, np.add.reduce((first - turned) ** 2, axis=None)
-
-
-def standardized(points: Array) -> Array:
-    """Move the middle of points to 0, and scale the sum of their squares to 1.
-
-    Raises
-    ------
-    ValueError
-        When there are none, or they are all equal.
-    """
-    if points.ndim != 2:
-        raise ValueError("Input matrices must be two-dimensional")
-    if points.size == 0:
-        raise ValueError("Input matrices must be >0 rows and >0 cols")
-    centred = points - np.mean(points, axis=0)
-    length = np.linalg.norm(centred)
-    if primal(length) == 0:
-        raise ValueError("Input matrices must contain >1 unique points")
-    return centred / length
 
 
 @takes_lists
@@ -220,5 +186,4 @@ class KDTree:
         return getattr(self._host, name)
 
 
-NEIGHBOURS[procrustes] = Derivation(procrustes_derivation)
 NEIGHBOURS.update(constants(nearest_neighbours))

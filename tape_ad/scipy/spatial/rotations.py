@@ -21,11 +21,12 @@ import numpy as np
 import scipy.spatial
 import scipy.spatial.transform
 
+from tape_ad import differentiable
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, in_double, joined, plain, primal
 from tape_ad.extend.solvers import implicit
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.interpolate.polynomials import PPoly, piece_of
+from tape_ad.scipy.interpolate.polynomials import piece_of
 from tape_ad.scipy.interpolate.shared import is_plain
 from tape_ad.scipy.spatial import quaternions
 
@@ -439,7 +440,9 @@ class RotationSpline:
         host = getattr(rotations, "_host", None)
         if is_plain(times) and host is not None:
             self._host = scipy.spatial.transform.RotationSpline(times, host)
-            self.interpolator = PPoly(self._host.interpolator.c, self._host.interpolator.x)
+            self.interpolator = differentiable(scipy.interpolate.PPoly)(
+                self._host.interpolator.c, self._host.interpolator.x
+            )
             self.times, self.rotations = times, rotations
             return
         if rotations.single or len(rotations) == 1:
@@ -475,7 +478,9 @@ class RotationSpline:
 
         rates = implicit(jumps, inner, "RotationSpline") if len(rotations) > 2 else inner
         cubic, square, start, _ = coefficients(rates)
-        self.interpolator = PPoly(np.stack((cubic, square, start, 0 * start)), times)
+        self.interpolator = differentiable(scipy.interpolate.PPoly)(
+            np.stack((cubic, square, start, 0 * start)), times
+        )
         self.times, self.rotations = times, rotations
 
     def __call__(self, times: Array, order: int = 0) -> Any:

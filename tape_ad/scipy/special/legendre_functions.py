@@ -14,7 +14,7 @@ import numpy as np
 
 from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.rules import Entry, Rule, arguments_of, quiet, rule
-from tape_ad.scipy.counterparts import by_name, counterpart, scipy_function
+from tape_ad.scipy.counterparts import counterpart, scipy_function
 from tape_ad.scipy.special.shared import no_partial, sp
 
 __all__ = ["LEGENDRE", "LEGENDRE_FUNCTIONS"]
@@ -216,7 +216,7 @@ LEGENDRE: dict[Any, Entry] = {
         function: Rule(
             makers=(quiet(second_kind),),
             signature=arguments_of(function, "z"),
-            compute=by_name(function, "z"),
+            compute=lambda z, function=function, **orders: function(z=z, **orders),
             multiple=True,
         )
         for function in LEGENDRE_FUNCTIONS.values()

@@ -203,5 +203,6 @@ LOGARITHMS: dict[Any, Entry] = {
         signature=sum_signature,
         compute=lambda a, b=None, *, axis, keepdims: log_abs_sum_exp(a, b, axis, keepdims),
         multiple=True,
+        facts=facts.along(none="all", beside=("b",)),
     ),
 }

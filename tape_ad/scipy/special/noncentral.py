@@ -146,6 +146,9 @@ def fisher_fourth(out: Array, n: Array, d: Array, nc: Array, f: Array) -> Array:
 
 NORMAL = 1 / math.sqrt(2 * math.pi)
 
+FEW = 0.1
+"""Below how many degrees of freedom the limit of the integrand is taken out of it."""
+
 
 def column(values: Array, like: Array) -> Array:
     """Let an array run along a new first axis, beside those of another."""
@@ -226,9 +229,18 @@ def student_first(out: Array, df: Array, nc: Array, t: Array) -> Array:
 
 
 def student_second(out: Array, df: Array, nc: Array, t: Array) -> Array:
-    """Take the mean of -phi(t s - nc)."""
+    """Take the mean of -phi(t s - nc).
+
+    For few degrees of freedom nearly all of the weight is where s is next to nothing, farther out
+    than there are nodes. So left of the maximum phi(nc) is taken out, whose integral is known.
+    """
     s, weights = scales(df, nc, t)
-    return -added(weights * bells(df, nc, t, s))
+    half = s.shape[0] // 2
+    middle = np.exp(student_ends(df, nc, t)[0])
+    known = NORMAL * np.exp(-0.5 * nc * nc) * sp.gammainc(df / 2, df * middle * middle / 2)
+    terms, limit = weights * bells(df, nc, t, s), weights[:half] * bells(df, nc, 0.0, s[:half])
+    few = known + added(terms[:half] - limit) + added(terms[half:])
+    return -np.where(np.less(df, FEW), few, added(terms))
 
 
 def student_third(out: Array, df: Array, nc: Array, t: Array) -> Array:

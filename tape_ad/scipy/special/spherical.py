@@ -51,7 +51,13 @@ def spherical(name: str, below: int, above: int) -> None:
         if not derivative:
             slope: Array = function(n, z, True)
             return slope
-        n = as_array(n)
+        whole = as_array(n).astype(np.intp)
+        if np.any(np.not_equal(whole, n)):
+            raise UnsupportedArgumentError(
+                f"{name}: SciPy leaves out the fraction of an order, and has a sign of its own for "
+                "it below 0; write int(n) or np.trunc(n)"
+            )
+        n = whole
         lowest = np.equal(n, 0)
         lower = n * np.where(lowest, 0, function(np.where(lowest, 0, n - 1), z, True))
         upper = (n + 1) * function(n + 1, z, True)

@@ -2,6 +2,7 @@
 
 import abc
 import contextlib
+import copy
 import copyreg
 import enum
 import functools
@@ -16,13 +17,15 @@ from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.errors import NoRuleError
 from tape_ad.record.messages.callers import is_copied
 from tape_ad.record.operands import REFLECTING
+from tape_ad.record.primals import primal
 from tape_ad.transforms.differentiable import copying
 from tape_ad.transforms.differentiable.compiled import giving_plain_results, plain_call
-from tape_ad.transforms.differentiable.kinds import KNOWN
+from tape_ad.transforms.differentiable.kinds import KNOWN, real, type_of
 from tape_ad.transforms.differentiable.reach import reaches
+from tape_ad.transforms.differentiable.settling import note_shared
 from tape_ad.transforms.differentiable.table import ORIGINALS, WeakIdentities, original_of
 
-__all__ = ["copied_class"]
+__all__: list[str] = []
 
 HEAP_TYPE = 1 << 9
 
@@ -65,21 +68,34 @@ def is_copied_class(kind: type) -> bool:
         return False
     if type(type(kind)).__module__ != "builtins" or type(kind).__name__.startswith("pybind11"):
         return False  # of a metaclass in C
-    return any(isinstance(each, FUNCTIONS) for each in vars(kind).values()) or any(
-        map(is_copied_class, kind.__bases__)
-    )
+    own = (is_code(value) for name, value in vars(kind).items() if name not in LEFT)
+    return any(own) or any(map(is_copied_class, kind.__bases__))
+
+
+def is_code(value: Any) -> bool:
+    """Tell whether an attribute of a class is a function, or an object that stands for one."""
+    if isinstance(value, FUNCTIONS):
+        return True
+    kind: Any = type(value)
+    decorates = type(getattr(kind, "__get__", None)) is types.FunctionType
+    return decorates and copying.is_copied_module(kind.__module__)
 
 
 def computes(kind: type) -> bool:
     """Tell whether a class of tuples has methods besides those that are made for named tuples."""
-    return "_fields" not in vars(kind) and any(
-        type(each) is types.FunctionType and not each.__code__.co_filename.startswith("<")
+    return any(
+        type(each) is types.FunctionType
+        and not each.__code__.co_filename.startswith("<string")
+        and copying.is_copied_module(copying.module_of(each))
         for name, each in vars(kind).items()
         if name[:2] != "__"
     )
 
 
-FUNCTIONS = (types.FunctionType, staticmethod, classmethod, property, functools.cached_property)
+FUNCTIONS = (
+    *(types.FunctionType, staticmethod, classmethod, property, functools.cached_property),
+    *(functools.singledispatchmethod, functools.partialmethod),
+)
 
 
 def copied_class(kind: type) -> Any:
@@ -190,11 +206,25 @@ def equal_to_originals(meta: Any) -> Any:
         "__eq__": equal,
         "__hash__": lambda cls: type.__hash__(original_of(cls)),
     }
+    if not hasattr(meta, "__getitem__"):
+        body["__getitem__"] = parametrized
     bases = [equal_to_originals(base) for base in meta.__bases__ if issubclass(base, type)]
     body |= {"__module__": meta.__module__, "__qualname__": meta.__qualname__}
     derived = type(meta)(meta.__name__, (meta, *bases), body)
     copyreg.pickle(derived, reduced)
     return derived
+
+
+def parametrized(kind: Any, key: Any) -> Any:
+    """Give ``kind[key]`` of a copy; those of originals are kept, and are equal to it."""
+    if not hasattr(kind, "__class_getitem__"):
+        raise TypeError(f"type '{kind.__name__}' is not subscriptable")
+    found = kind.__class_getitem__(key)
+    if original_of(kind) is kind or getattr(found, "__origin__", kind) is kind:
+        return found
+    own = copy.copy(found)
+    object.__setattr__(own, "__origin__", kind)
+    return own
 
 
 def reduced(kind: type) -> Any:
@@ -269,6 +299,8 @@ def attribute(name: str, value: Any) -> Any:  # noqa: PLR0911 - one for each kin
         copy = functools.cached_property(inner)
         copy.__set_name__(None, name)  # type: ignore[arg-type]  # the owner is not looked at
         return copy
+    if kind is functools.singledispatchmethod:
+        return dispatching_method(value)
     if kind is functools.partialmethod:
         inner = copying.converted(value.func)
         return functools.partialmethod(inner, *value.args, **value.keywords)
@@ -280,9 +312,30 @@ def attribute(name: str, value: Any) -> Any:  # noqa: PLR0911 - one for each kin
     return copying.contained(value)
 
 
-def copied_object(value: Any) -> Any:
-    """Give an object of a class that is copied as one of the copy, with the same attributes."""
+def dispatching_method(method: Any) -> Any:
+    """Dispatch, as `functools.singledispatchmethod` does, by the type that a handle stands for."""
+
+    @functools.wraps(method.func)
+    def dispatching(self: Any, *args: Any, **kwargs: Any) -> Any:
+        kind = original_of(type_of(args[0]))
+        found = attribute("", method.dispatcher.dispatch(real(kind)))
+        return found.__get__(self, type(self))(*args, **kwargs)
+
+    dispatching.register = method.register  # type: ignore[attr-defined]  # as the original has it
+    return dispatching
+
+
+def copied_object(value: Any) -> Any:  # noqa: PLR0911 - one for each kind
+    """Give an object of a class that is copied as one of the copy, with the same attributes.
+
+    A function that `numba.jit` has compiled is the copy of the one that it was made of.
+    """
     kind = type(value)
+    inner = getattr(value, "__dict__", {}).get("py_func")
+    if type(inner) is types.FunctionType and callable(value):
+        return copying.converted(inner)
+    if kind.__module__ == "attr.validators" or kind.__name__ == "_AndValidator":
+        return lambda instance, attribute, given: value(instance, attribute, primal(given))
     if kind.__flags__ & (1 << 9) == 0 or not isinstance(getattr(value, "__dict__", None), dict):
         return value
     if not kind.__dictoffset__ or not made_by_object(kind):
@@ -296,6 +349,7 @@ def copied_object(value: Any) -> Any:
     owner = copied_class(kind)
     if owner is kind or copying.is_copy(kind):
         return value
+    note_shared(value.__dict__)
     with copying.LOCK:
         found = TWINS.get(value, no_twin)()
         if found is None:
@@ -317,10 +371,14 @@ def no_twin() -> None:
 def has_methods(kind: type) -> bool:
     """Tell whether a class has methods to be called, and so is no mere mark."""
     return any(
-        type(each) in METHODS and (name[:2] != "__" or name == "__call__")
+        type(each) in METHODS and (name[:2] != "__" or name in CALLED)
         for owner in kind.__mro__
         for name, each in vars(owner).items()
     )
+
+
+CALLED = frozenset({"__call__", "__get__", "__set__", "__getitem__", "__enter__", "__iter__"})
+"""The methods by which objects without another compute something for others."""
 
 
 def is_compared(kind: Any) -> bool:

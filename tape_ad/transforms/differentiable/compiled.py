@@ -1,6 +1,5 @@
 """Compiled functions of packages: plain arrays pass, and a handle is an error that names them."""
 
-import contextlib
 import functools
 import sys
 import types
@@ -12,11 +11,18 @@ import numpy as np
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten
-from tape_ad.record.constants import ArrayConstant, as_array_constants, prepare
+from tape_ad.record.constants import ArrayConstant, prepare
 from tape_ad.transforms.differentiable.reach import reaches
-from tape_ad.transforms.differentiable.table import MADE_OF_RULES, ORIGINALS
 
-__all__ = ["FOR_COMPILED", "giving_plain_results", "guarded", "is_compiled"]
+__all__ = [
+    "FOR_COMPILED",
+    "as_callback",
+    "giving_plain_results",
+    "guarded",
+    "is_compiled",
+    "is_dispatched",
+    "plain_call",
+]
 
 KINDS = frozenset(
     {"builtin_function_or_method", "cython_function_or_method", "fortran", "pybind11_builtins"}
@@ -92,32 +98,6 @@ def guarded(function: Any) -> Callable[..., Any]:
     return Guarded(function)
 
 
-def by_rule(original: Any, counterpart: Any) -> Any:
-    """Make of a function and its counterpart, which has a rule, what stands for it in copies.
-
-    The original itself runs where no handle is given. Classes and distributions stay.
-    """
-    if isinstance(original, type):
-        ORIGINALS[counterpart] = original
-        return counterpart
-    if hasattr(counterpart, "__getitem__"):  # for functions that are compiled for several types
-        return counterpart
-    called_by_name = isinstance(original, types.FunctionType) or is_dispatched(original)
-    if not called_by_name and not is_compiled(original):
-        with contextlib.suppress(TypeError):  # of what cannot be weakly referred to
-            ORIGINALS[counterpart] = original  # a distribution, which is asked for its class
-        return counterpart
-
-    def calling(*args: Any, **kwargs: Any) -> Any:
-        if reaches((args, kwargs)):
-            own = {name: as_callback(value) for name, value in kwargs.items()}
-            return counterpart(*map(as_callback, args), **own)
-        given, named = plain_call(args, kwargs)
-        return as_array_constants(original(*given, **named))
-
-    return functools.wraps(original)(calling)
-
-
 def is_dispatched(value: Any) -> bool:
     """Tell whether something is one of SciPy's Fourier transforms, which ask handles themselves."""
     return type(value).__name__ == "_Function" and type(value).__module__ == "uarray"
@@ -171,6 +151,3 @@ def plain_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any]
         if type(each) is ArrayConstant and each.data.flags.writeable:
             prepare(each)
     return [*map(plain, args)], {name: plain(value) for name, value in kwargs.items()}
-
-
-MADE_OF_RULES.append(by_rule)

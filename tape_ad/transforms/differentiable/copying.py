@@ -6,6 +6,7 @@ replaced. The original is untouched.
 """
 
 import builtins
+import contextlib
 import functools
 import sys
 import threading
@@ -18,15 +19,24 @@ import numpy as np
 
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
-from tape_ad.record.constants import borrowed
+from tape_ad.record.constants import as_array_constants, borrowed
 from tape_ad.record.messages.callers import variables_bound
-from tape_ad.transforms.differentiable.compiled import guarded, is_compiled
+from tape_ad.transforms.differentiable.compiled import (
+    as_callback,
+    guarded,
+    is_compiled,
+    is_dispatched,
+    plain_call,
+)
 from tape_ad.transforms.differentiable.kinds import KNOWN, real, type_of
+from tape_ad.transforms.differentiable.plain_globals import PlainGlobals
 from tape_ad.transforms.differentiable.questions import refusing, unanswerable
 from tape_ad.transforms.differentiable.reach import reaches
+from tape_ad.transforms.differentiable.settling import note_global, note_shared
 from tape_ad.transforms.differentiable.table import (
     ABSENT,
     BUILTINS,
+    MADE_OF_RULES,
     ORIGINALS,
     STANDARD,
     note_source,
@@ -35,7 +45,15 @@ from tape_ad.transforms.differentiable.table import (
     source_of,
 )
 
-__all__ = ["Globals", "ModuleCopy", "converted", "copied_function", "is_copied_module", "is_copy"]
+__all__ = [
+    "DictCopy",
+    "Globals",
+    "ModuleCopy",
+    "converted",
+    "copied_function",
+    "is_copied_module",
+    "is_copy",
+]
 
 LOCK = threading.RLock()
 """Held while a copy is made, so that there is one of each."""
@@ -66,6 +84,10 @@ COPIED = ("numpy.polynomial", "statistics", "autograd.numpy.numpy_wrapper")
 """What is copied of packages of which nothing else is."""
 
 
+SAMPLED = 1024
+"""After how many look-ups the function that makes one is given plain globals."""
+
+
 class Globals(dict[str, Any]):
     """The globals of the copies of one module's functions.
 
@@ -76,14 +98,20 @@ class Globals(dict[str, Any]):
         assigns to a global goes there.
     """
 
-    __slots__ = ("__weakref__", "fixed", "memo", "original", "own")
+    __slots__ = ("__weakref__", *("fixed", "found", "made", "memo", "original", "own", "plain"))
 
     original: dict[str, Any]
     fixed: set[str]
     memo: dict[str, tuple[Any, Any]]
     own: bool
+    found: int
+    made: "list[weakref.ref[Any]]"
+    plain: PlainGlobals
 
     def __missing__(self, name: str) -> Any:
+        self.found += 1
+        if self.found % SAMPLED == 0:
+            self.watch(sys._getframe(1))
         value = self.original.get(name, ABSENT)
         if type(value) in PLAIN:
             return value
@@ -109,6 +137,18 @@ class Globals(dict[str, Any]):
         for name in list(dict.keys(self)):
             if name not in self.fixed:
                 self.original[name] = source_of(self.pop(name))
+                self.plain.bound_anew(name)
+                note_global(self.original, name)
+
+    def watch(self, frame: types.FrameType) -> None:
+        """Give the function that is looking up a name plain globals, as it looks up many."""
+        with LOCK:
+            code = self.plain.code_of(frame)
+            alive = [copy for each in self.made if (copy := each()) is not None]
+            self.made = [weakref.ref(copy) for copy in alive if copy.__code__ is not code]
+            for copy in alive:
+                if copy.__code__ is code:
+                    self.plain.quicken(copy)
 
     def get(self, name: str, default: Any = None) -> Any:
         """Get what a name means in copies."""
@@ -177,6 +217,9 @@ def globals_of(original: dict[str, Any]) -> Globals:
         found.original, found.memo = original, {}
         found.own = str(original.get("__name__")).startswith("scipy.")
         found.fixed = set(dict.keys(found))
+        found.found, found.made = 0, []
+        fixed = {name: dict.__getitem__(found, name) for name in found.fixed}
+        found.plain = PlainGlobals(original, fixed, found.__getitem__)
         NAMESPACES[id(original)] = found
     return found
 
@@ -254,7 +297,23 @@ def adapted(function: Any) -> Any:
         return memoized(function, single_dispatch)
     if hasattr(function, "fun") and hasattr(function, "_is_autograd_primitive"):
         return converted(function.fun)  # NumPy's, of which it is a primitive
+    if function.__closure__ is not None and type(function.__globals__) is dict:
+        return memoized(function, around_copies)
     return function
+
+
+def around_copies(function: Any) -> Any:
+    """Give a function that is not copied, as that of a decorator of Python's, around copies."""
+    if module_of(function).partition(".")[0] not in sys.stdlib_module_names:
+        return function
+    own = closure_of(function)
+    if all(map(same, own, function.__closure__)):
+        return function
+    copy: Any = types.FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, own
+    )
+    note_source(function, copy)
+    return functools.update_wrapper(copy, function)
 
 
 def single_dispatch(function: Any) -> Any:
@@ -306,12 +365,20 @@ def make_function(function: Any) -> Any:
         each.__dict__ = function.__dict__  # the same: what is written to it is seen by both
         each.__qualname__, each.__module__ = function.__qualname__, function.__module__
         each.__doc__ = function.__doc__
+        for name in ANNOTATIONS:
+            setattr(each, name, getattr(function, name))
         each.__defaults__, each.__kwdefaults__ = copy.__defaults__, copy.__kwdefaults__
+    if own is None and "<locals>" not in function.__qualname__:
+        namespace.made.append(weakref.ref(copy))
     if writes_globals(code):
         copy = writing_back(copy, namespace)
     if own is None or not any(map(holds_itself(function), own)):
         COPIES[function] = copy
     return copy
+
+
+ANNOTATIONS = ("__annotate__",) if sys.version_info >= (3, 14) else ("__annotations__",)
+"""Where the types of parameters are; later versions of Python make them when they are asked for."""
 
 
 def rebind(cells: list[Any], copy: Any, own: Any) -> None:
@@ -411,10 +478,31 @@ def copied_module(module: types.ModuleType) -> Any:
 
 
 def view_of(module: types.ModuleType, kind: "type[ModuleCopy] | None" = None) -> "ModuleCopy":
-    """Make the view of a module."""
-    view = (kind or ModuleCopy)(module.__name__, module.__doc__)
+    """Make the view of a module, with a class of its own that knows what it has been asked for."""
+    names, memo = vars(module), dict[str, tuple[Any, Any]]()
+
+    def attribute(self: ModuleCopy, name: str) -> Any:
+        try:
+            value, found = memo[name]
+            if names[name] is value:
+                return found
+        except KeyError:
+            pass
+        if name[0] == "_":
+            with contextlib.suppress(AttributeError):
+                return object.__getattribute__(self, name)
+        value = getattr(module, name)
+        try:
+            found = self._converted(value)
+        except AttributeError as error:  # which Python would take for a name that is not there
+            raise RuntimeError(f"no copy of {name} could be made") from error
+        if type(value) in KEPT or replaced(value) is not ABSENT:
+            memo[name] = value, found
+        return found
+
+    made = type("ModuleCopy", (kind or ModuleCopy,), {"__getattribute__": attribute})
+    view: ModuleCopy = made(module.__name__, module.__doc__)
     object.__setattr__(view, "_original", module)
-    object.__setattr__(view, "_memo", {})
     for name in ("__file__", "__package__", "__path__", "__spec__", "__loader__"):
         if hasattr(module, name):
             object.__setattr__(view, name, getattr(module, name))
@@ -426,27 +514,13 @@ class ModuleCopy(types.ModuleType):
     """A view of a module that gives copies of its functions and classes."""
 
     _original: types.ModuleType
-    _memo: dict[str, tuple[Any, Any]]
-
-    def __getattr__(self, name: str) -> Any:
-        own = object.__getattribute__
-        value = getattr(own(self, "_original"), name)
-        known = own(self, "_memo").get(name)
-        if known is not None and known[0] is value:
-            return known[1]
-        try:
-            found = own(self, "_converted")(value)
-        except AttributeError as error:  # which Python would take for a name that is not there
-            raise RuntimeError(f"no copy of {name} could be made") from error
-        if type(value) in KEPT:
-            own(self, "_memo")[name] = value, found
-        return found
 
     def _converted(self, value: Any) -> Any:
         return converted(value)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        setattr(self._original, name, original_of(value))
+        setattr(self._original, name, source_of(value))
+        globals_of(vars(self._original)).plain.bound_anew(name)
 
     def __delattr__(self, name: str) -> None:
         delattr(self._original, name)
@@ -536,6 +610,8 @@ def listed(values: Any) -> Any:
     """Convert what is in a list or tuple, if anything is a function, a class or a module."""
     if len(values) > ELEMENTS:
         return values
+    if type(values) is list:
+        note_shared(values)
     found = [contained(each) for each in values]
     if all(map(same, found, values)):
         return values
@@ -550,6 +626,7 @@ def mapped(values: dict[Any, Any]) -> Any:
     """Convert the functions, classes and modules in a dict; what is written goes to both."""
     if len(values) > ELEMENTS:
         return values
+    note_shared(values)
     keys, entries = [*values], [*values.values()]  # of now, as a copy may add to globals
     given = [*keys, *entries]
     found = [*map(contained, given)]
@@ -558,6 +635,12 @@ def mapped(values: dict[Any, Any]) -> Any:
     copy = DictCopy(zip(found, found[len(keys) :], strict=False))
     copy.original, copy.sources = values, sources_of(found, given)
     return copy
+
+
+def of_a_set(values: Any) -> Any:
+    """Give a set as it is, in which there may be handles later."""
+    note_shared(values)
+    return values
 
 
 def contained(value: Any) -> Any:
@@ -650,6 +733,7 @@ MAKERS: dict[type, Callable[[Any], Any]] = {
     list: listed,
     tuple: listed,
     dict: mapped,
+    set: of_a_set,
 }
 """How to convert what is of exactly these types."""
 
@@ -666,3 +750,35 @@ KEPT = frozenset(
     }
 )
 """Types of globals whose copy is looked up by name from then on, as long as the original stays."""
+
+
+def by_rule(original: Any, counterpart: Any) -> Any:
+    """Make of a function and its counterpart, which has a rule, what stands for it in copies.
+
+    The original itself runs where no handle is given; of a method of an object in copies, which
+    may hold constants, its copy. Classes and distributions stay.
+    """
+    if isinstance(original, type):
+        ORIGINALS[counterpart] = original
+        return counterpart
+    if hasattr(counterpart, "__getitem__") or getattr(counterpart, "always", False):
+        return counterpart  # for functions compiled for several types, or for constants too
+    called_by_name = isinstance(original, types.FunctionType) or is_dispatched(original)
+    if not called_by_name and not is_compiled(original):
+        with contextlib.suppress(TypeError):  # of what cannot be weakly referred to
+            ORIGINALS[counterpart] = original  # a distribution, which is asked for its class
+        return counterpart
+
+    def calling(*args: Any, **kwargs: Any) -> Any:
+        if reaches((args, kwargs)):
+            own = {name: as_callback(value) for name, value in kwargs.items()}
+            return counterpart(*map(as_callback, args), **own)
+        if args and type(args[0]) in ORIGINALS and type(original) is types.FunctionType:
+            return copied_function(original)(*args, **kwargs)
+        given, named = plain_call(args, kwargs)
+        return as_array_constants(original(*given, **named))
+
+    return functools.wraps(original)(calling)
+
+
+MADE_OF_RULES.append(by_rule)

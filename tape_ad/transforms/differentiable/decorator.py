@@ -11,7 +11,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.base.arrays.overridable import ACTIVE
-from tape_ad.base.errors import InPlaceError, TapeError, UnsupportedArgumentError
+from tape_ad.base.errors import ConversionError, InPlaceError, TapeError, UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.constants import CONSTANTS, ArrayConstant, borrowed, given_away
@@ -20,6 +20,7 @@ from tape_ad.record.tensor import Tensor
 from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
     classes,
     masked_arrays,
+    matrices,
     methods,
     numerics,
     numpy_code,
@@ -27,6 +28,7 @@ from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
     random_draws,
 )
 from tape_ad.transforms.differentiable.copying import (
+    DictCopy,
     converted,
     converted_in_scipy,
     copied_function,
@@ -34,7 +36,8 @@ from tape_ad.transforms.differentiable.copying import (
 )
 from tape_ad.transforms.differentiable.explanation import Explanation, explain
 from tape_ad.transforms.differentiable.kinds import is_array_like
-from tape_ad.transforms.differentiable.reach import reaches
+from tape_ad.transforms.differentiable.reach import DEPTH, reaches
+from tape_ad.transforms.differentiable.settling import calling
 from tape_ad.transforms.differentiable.table import BUILTINS, note_stand_in
 from tape_ad.transforms.tracing import Transformed
 
@@ -48,29 +51,48 @@ class Differentiable(Transformed):
     made_by: ClassVar[str] = "differentiable"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the function."""
+        """Call the function.
+
+        Raises
+        ------
+        ConversionError
+            For a handle that is further away than is looked, too.
+        """
         function = self.function
         if not (reaches((args, kwargs)) or reaches(function)):
-            return function(*args, **kwargs)
-        return call_copy(converted(function), args, kwargs)
+            try:
+                return function(*args, **kwargs)
+            except ConversionError as error:
+                error.add_note(
+                    f"ta.differentiable has run the original of {called(function)}, for it found "
+                    f"no handle within {DEPTH} steps of what that is given (in lists, dicts, "
+                    "attributes and closures); give it the handle itself, or what holds it"
+                )
+                raise
+        return call_copy(converted, function, args, kwargs)
 
 
-def call_copy(copy: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a copy with what users give, and give them what they know.
+def call_copy(make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call the copy of a function with what users give, and give them what they know.
 
     What an error of ours was the reason of is that error.
     """
     try:
-        found = copy(*map(given_in, args), **{name: given_in(kwargs[name]) for name in kwargs})
+        found = calling(run, make, function, args, kwargs)
     except InPlaceError as error:
-        return in_a_record(copy, args, kwargs, error)
+        return in_a_record(make, function, args, kwargs, error)
     except Exception as error:
         ask_for_one_by_one()
-        reason = reason_of(error) or refused_number(copy, args, kwargs, error)
+        reason = reason_of(error) or refused_number(function, args, kwargs, error)
         if reason is None:
             raise
         raise reason from error
     return given_out(found)
+
+
+def run(make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call the copy of a function with arguments as it sees them."""
+    return make(function)(*map(given_in, args), **{name: given_in(kwargs[name]) for name in kwargs})
 
 
 def ask_for_one_by_one() -> None:
@@ -84,7 +106,7 @@ KNOWN = (np.ndarray, np.generic, int, float, complex, str)
 
 
 def in_a_record(
-    copy: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: InPlaceError
+    make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: InPlaceError
 ) -> Any:
     """Call a copy that assigns to parts of arrays with handles for what is captured.
 
@@ -117,18 +139,22 @@ def in_a_record(
     if not len(record):
         ask_for_one_by_one()
         raise error
-    return map_leaves(value, call_copy(copy, noted_args, noted_kwargs))
+    found = map_leaves(value, call_copy(make, function, noted_args, noted_kwargs))
+    beside = vars(found) if isinstance(found, tuple) and hasattr(found, "__dict__") else {}
+    for name, leaf in beside.items():  # what a tuple has beside its fields
+        beside[name] = value(leaf, name)
+    return found
 
 
-def refused_number(copy: Any, args: Any, kwargs: Any, error: Exception) -> Exception | None:
+def refused_number(function: Any, args: Any, kwargs: Any, error: Exception) -> Exception | None:
     """Make the error for a handle where Python wants a whole number, if that is what went wrong."""
     if isinstance(error, TypeError) and any(words in str(error) for words in WHOLE):
-        arguments = inspect.signature(copy).bind(*args, **kwargs).arguments
+        arguments = inspect.signature(function).bind(*args, **kwargs).arguments
         names = [name for name, x in arguments.items() if is_array_like(x) and x.ndim == 0]
         if names:
             wanted = " or ".join(f"{name}=" for name in names)
             return UnsupportedArgumentError(
-                f"{called(copy)}: a whole number is wanted for {wanted}, for which a handle is "
+                f"{called(function)}: a whole number is wanted for {wanted}, for which a handle is "
                 "given; pass its value, .data"
             )
     return None
@@ -145,7 +171,7 @@ def copied(function: Any) -> Any:
     def calling(*args: Any, **kwargs: Any) -> Any:
         if not reaches((args, kwargs)):
             return function(*args, **kwargs)
-        return call_copy(copied_function(function), args, kwargs)
+        return call_copy(copied_function, function, args, kwargs)
 
     return calling
 
@@ -171,14 +197,21 @@ def given_in(value: Any) -> Any:
     return converted(value)
 
 
-def given_out(result: Any) -> Any:
+def given_out(result: Any, depth: int = 5) -> Any:
     """Give what a copy returns, with arrays that nothing was assigned to as plain ones."""
     if type(result) is ArrayConstant:
         return given_away(result) if result.data.flags.writeable else result.data
+    if not depth:  # a dict may hold itself
+        return result
     if isinstance(result, tuple) and hasattr(result, "_make"):
-        return result._make(map(given_out, result))
+        return result._make(given_out(each, depth - 1) for each in result)
     if type(result) in (tuple, list):
-        return type(result)(map(given_out, result))
+        return type(result)(given_out(each, depth - 1) for each in result)
+    if isinstance(result, dict) and type(result) is not DictCopy:
+        for name, value in [*result.items()]:
+            own = given_out(value, depth - 1)
+            if own is not value:
+                result[name] = own
     return result
 
 

@@ -24,7 +24,7 @@ from tape_ad.transforms.differentiable.table import (
     stands_in_for,
 )
 
-__all__ = ["Standing", "as_number", "model_of", "real", "type_of"]
+__all__ = ["Standing", "as_number", "real", "type_of"]
 
 
 def is_array_like(value: Any) -> bool:

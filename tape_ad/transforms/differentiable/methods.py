@@ -18,7 +18,7 @@ from tape_ad.transforms.differentiable.copying import copied_module
 from tape_ad.transforms.differentiable.kinds import real
 from tape_ad.transforms.differentiable.numpy_names import assign_flat, put, round_
 
-__all__ = ["Flat"]
+__all__: list[str] = []
 
 
 class Flat:
@@ -189,6 +189,25 @@ IN_COPIES.update(
     sort=sorting,
     partition=partitioning,
     view=viewing,
+)
+
+
+def integer_ratio(handle: Any) -> Callable[[], Any]:
+    """Give ``number.as_integer_ratio``, which refuses."""
+
+    def refuse() -> Any:
+        raise NoRuleError(
+            "x.as_integer_ratio() takes a number to two integers, which have no gradient; write "
+            "t.data.as_integer_ratio() if none is meant to flow"
+        )
+
+    return refuse
+
+
+ArrayInterface.is_integer = Absent("is_integer")  # type: ignore[attr-defined]  # Python's and NumPy's numbers have it
+ArrayInterface.as_integer_ratio = Absent("as_integer_ratio")  # type: ignore[attr-defined]  # the same
+IN_COPIES.update(
+    is_integer=lambda handle: float(primal(handle)).is_integer, as_integer_ratio=integer_ratio
 )
 IN_COPIES["__array_namespace__"] = lambda handle: copied_module(np)
 

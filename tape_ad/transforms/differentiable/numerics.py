@@ -76,6 +76,19 @@ def frexp(x: Any) -> Any:
     return mantissa, int(primal(exponent))
 
 
+def remainder(x: Any, y: Any) -> Any:
+    """`math.remainder`; how often the divisor is taken off is a plain number."""
+    given = [as_number(each).item() if is_handle(each) else each for each in (x, y)]
+    plain = [primal(each) for each in given]
+    return x - round((plain[0] - math.remainder(*plain)) / plain[1]) * y
+
+
+def nextafter(x: Any, y: Any) -> Any:
+    """`math.nextafter`, which is the number but for a constant step."""
+    start = primal(x)
+    return x + (math.nextafter(start, primal(y)) - start)
+
+
 def polar(z: Any) -> Any:
     """`cmath.polar`."""
     return np.absolute(z), np.angle(z)
@@ -130,6 +143,8 @@ OF_NUMBERS: dict[str, Function] = {
     "hypot": hypot,
     "modf": modf,
     "ldexp": ldexp,
+    "remainder": remainder,
+    "nextafter": nextafter,
     "frexp": frexp,
     "erf": special("erf"),
     "erfc": special("erfc"),
@@ -165,6 +180,10 @@ OF_SAMPLES: dict[str, Function] = {
 }
 
 
+NUMBERS = frozenset({int, float, complex, bool, np.float64})
+"""The types of most numbers that are no handles."""
+
+
 def of_handles(original: Function, function: Function, *, kind: type | None) -> Function:
     """Make what stands in for a function of numbers: NumPy's, where it is given a handle.
 
@@ -172,18 +191,18 @@ def of_handles(original: Function, function: Function, *, kind: type | None) -> 
     """
 
     @functools.wraps(original)
-    def calling(*args: Any, **kwargs: Any) -> Any:
-        if not any(map(is_handle, args)):
-            return original(*args, **kwargs)
+    def calling(*args: Any) -> Any:
+        if NUMBERS.issuperset(map(type, args)) or not any(map(is_handle, args)):
+            return original(*args)
         given = [as_number(each) if is_handle(each) else each for each in args]
         plain = [primal(each) if is_handle(each) else each for each in given]
         if kind and all(
             isinstance(each, (int, float, complex, np.generic, np.ndarray)) for each in plain
         ):
-            original(*map(kind, plain), **kwargs)  # a batch has no one number to try
+            original(*map(kind, plain))  # a batch has no one number to try
         if kind is complex:  # NumPy's functions of real numbers give nan where these are complex
             given = [each.astype(complex) if is_handle(each) else each for each in given]
-        return function(*given, **kwargs)
+        return function(*given)
 
     return calling
 

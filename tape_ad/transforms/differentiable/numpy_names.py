@@ -20,6 +20,7 @@ from tape_ad.transforms.differentiable.kinds import real
 from tape_ad.transforms.differentiable.reach import is_handle, reaches
 from tape_ad.transforms.differentiable.table import (
     ABSENT,
+    BUILTINS,
     ORIGINALS,
     note_stand_in,
     original_of,
@@ -52,6 +53,23 @@ def holds(value: Any, depth: int = 4) -> bool:
 
 
 NUMBERS = frozenset({int, float, complex, bool, str, np.float64, np.int64, type(None)})
+
+
+@stands_in_for(hash)
+def hash_(value: Any) -> int:
+    """Stand in for `hash`, which refuses handles: what is kept by it would be found by another.
+
+    Dicts and sets compare those that they find, and so tell a tie.
+    """
+    if holds(value):
+        raise TypeError(
+            "a handle is unhashable, for another of the same number would be taken for it; write "
+            "hash(t.item()) if no gradient is meant to flow"
+        )
+    return hash(value)
+
+
+BUILTINS["hash"] = hash_
 
 
 def as_array_handle(value: Any) -> Any:
@@ -171,12 +189,35 @@ def filling(function: Function) -> Function:
     return calling
 
 
-for _function in each_of(
-    np.zeros, np.empty, np.ones, np.eye, np.identity, np.tri, np.arange, np.copy
-):
+for _function in each_of(np.zeros, np.empty, np.ones, np.eye, np.identity, np.tri, np.copy):
     filling(_function)
 for _function in each_of(np.tile, np.repeat, np.linspace, np.diag, np.diagflat, np.vander):
     filling(_function)
+
+
+@stands_in_for(np.arange)
+def arange(*args: Any, **options: Any) -> Any:
+    """Stand in for `numpy.arange`; how many numbers there are is that of the plain ones.
+
+    Raises
+    ------
+    NoRuleError
+        For whole numbers, which are sizes and orders, of which code asks no others.
+    """
+    if not any(map(holds, (*args, *options.values()))):
+        return as_array_constants(np.arange(*unwrapped(args), **unwrapped(options)))
+    names = ("start", "stop", "step") if len(args) > 1 or "stop" in options else ("stop",)
+    given = {"start": 0, "step": 1, **dict(zip(names, args, strict=False)), **options}
+    start, step = given["start"], given["step"]
+    ends = [primal(start), primal(given["stop"]), primal(step)]
+    if all(np.all(np.equal(np.round(each), each)) for each in ends):
+        raise NoRuleError(
+            "np.arange from and to whole numbers counts, so it takes no handles; pass t.data, or "
+            "write start + step * np.arange(n)"
+        )
+    count = np.arange(*ends).size
+    found = start + step * np.arange(count)
+    return found if given.get("dtype") is None else found.astype(given["dtype"])
 
 
 def like(function: Function) -> Function:
@@ -240,12 +281,7 @@ def joining_lists(function: Function) -> Function:
     def calling(*args: Any, **kwargs: Any) -> Any:
         args = tuple(map(without_lists, args))
         kwargs = {name: without_lists(value) for name, value in kwargs.items()}
-        start = kwargs.get("initial")
-        combine = INITIAL.get(function)
-        if combine is None or not is_handle(start):
-            return function(*args, **kwargs)
-        kwargs["initial"] = NEUTRAL[combine]
-        return combine(function(*args, **kwargs), start)
+        return started(INITIAL.get(function), function, args, kwargs)
 
     note_stand_in(function, calling)
     return calling
@@ -264,7 +300,7 @@ def broadcast_arrays(*args: Any) -> tuple[Any, ...]:
     return tuple(found)
 
 
-INITIAL: dict[Any, Any] = {
+INITIAL: dict[Any, np.ufunc] = {
     np.sum: np.add,
     np.prod: np.multiply,
     np.max: np.maximum,
@@ -273,6 +309,15 @@ INITIAL: dict[Any, Any] = {
 """What reductions that take ``initial=`` do with it and the rest."""
 
 NEUTRAL: dict[Any, Any] = {np.add: 0, np.multiply: 1, np.maximum: -np.inf, np.minimum: np.inf}
+
+
+def started(combine: Any, function: Function, args: tuple[Any, ...], kwargs: Any) -> Any:
+    """Call a reduction, which may start with a handle."""
+    start = kwargs.get("initial")
+    if combine not in NEUTRAL or not is_handle(start):
+        return function(*args, **kwargs)
+    return combine(function(*args, **{**kwargs, "initial": NEUTRAL[combine]}), start)
+
 
 TAKING_LISTS = (
     "sum prod mean std var median max min ptp cumsum cumprod argmax argmin sort diff average dot "
@@ -283,7 +328,12 @@ TAKING_LISTS = (
     "correlate matmul vdot triu tril linalg.norm linalg.eigh linalg.eig linalg.eigvals "
     "linalg.eigvalsh linalg.svd linalg.inv linalg.det linalg.solve linalg.pinv linalg.qr "
     "linalg.cholesky linalg.slogdet linalg.lstsq linalg.matrix_power linalg.cond "
-    "linalg.matrix_rank append nan_to_num einsum"
+    "linalg.matrix_rank append nan_to_num einsum pad bincount insert delete unique digitize nanstd "
+    "nanvar nanmedian nanpercentile nanquantile nancumsum nansum nanprod count_nonzero array_equal "
+    "polyfit polyadd polysub polymul polyder polyint real imag angle unwrap sinc i0 resize ediff1d "
+    "broadcast_to take compress extract nonzero flatnonzero argwhere partition argpartition split "
+    "array_split fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft fft.fftn fft.ifftn "
+    "fft.fft2 fft.ifft2 fft.rfft2 fft.irfft2 fft.rfftn fft.irfftn fft.fftshift fft.ifftshift"
 )
 """NumPy's functions of arrays that are given lists, too; with handles in them none asks those."""
 
@@ -327,7 +377,10 @@ class Ufunc:
         found = getattr(self.function, name)
         if name not in ("reduce", "accumulate", "reduceat", "outer"):
             return found
-        return lambda *args, **kwargs: found(*map(without_lists, args), **kwargs)
+        combine = self.function if name == "reduce" else None
+        return lambda *args, **kwargs: started(
+            combine, found, tuple(map(without_lists, args)), kwargs
+        )
 
     def at(self, a: Any, indices: Any, *operands: Any) -> None:
         """Compute at some places, one after the other where there are several of one place.
@@ -432,6 +485,7 @@ def histogram(
     weights: Any = None,
 ) -> Any:
     """Stand in for `numpy.histogram`: edges between the ends of the data move with them."""
+    weights = without_lists(weights)
     if range is not None or np.ndim(bins) or isinstance(bins, str) or not holds(a):
         return np.histogram(a, bins, range, density, weights)
     values = as_array_handle(a)
@@ -555,23 +609,14 @@ class Elementwise:
         return self if instance is None else functools.partial(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the function for each element.
-
-        Raises
-        ------
-        NoRuleError
-            When options of `numpy.vectorize` stand in the way.
-        """
+        """Call the function for each element."""
         if not reaches((args, kwargs)) and not reaches(self.pyfunc):
             return self.original(*unwrapped(args), **unwrapped(kwargs))
-        if self.excluded:
-            raise NoRuleError(
-                "np.vectorize with excluded= takes no handles; write a loop, and np.stack of what "
-                "it gives"
-            )
+        given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
+        varied = [key for key in given if key not in (self.excluded or ())]
         arrays = [
-            as_array_handle(each) if holds(each) else np.asarray(each)
-            for each in (*args, *kwargs.values())
+            as_array_handle(given[key]) if holds(given[key]) else np.asarray(given[key])
+            for key in varied
         ]
         last = self.core_axes(len(arrays))
         outer = [each.shape[: each.ndim - n] for each, n in zip(arrays, last, strict=True)]
@@ -582,9 +627,9 @@ class Elementwise:
         ]
         results = []
         for index in np.ndindex(shape):
-            values = [each[index] for each in spread]
-            by_name = dict(zip(kwargs, values[len(args) :], strict=True))
-            results.append(self.pyfunc(*values[: len(args)], **by_name))
+            now = {**given, **dict(zip(varied, [each[index] for each in spread], strict=True))}
+            by_name = {name: now[name] for name in kwargs}
+            results.append(self.pyfunc(*map(now.get, range(len(args))), **by_name))
         if results and isinstance(results[0], tuple):  # of several outputs
             return tuple(gathered([*each], shape) for each in zip(*results, strict=True))
         return gathered(results, shape)
@@ -650,11 +695,35 @@ def ndenumerate(arr: Any) -> Iterator[Any]:
 
 
 class Iteration:
-    """What `numpy.nditer` is of one handle: its elements, in C's order."""
+    """What `numpy.nditer` is where there are handles: the elements, in C's order or Fortran's.
 
-    def __init__(self, array: Any, *, writes: bool) -> None:
-        self.operands, self.writes, self.index = (array,), writes, 0
-        self.places: list[tuple[int, ...]] = [*np.ndindex(array.shape)]
+    Attributes
+    ----------
+    operands : tuple of array or Tensor
+        The arrays; those that are made are among them.
+    """
+
+    def __init__(
+        self, operands: Any, writes: list[bool], dtypes: Any, order: str, *, lone: bool
+    ) -> None:
+        shape = np.broadcast_shapes(*[np.shape(each) for each in operands if each is not None])
+        self.operands = tuple(
+            as_array_constants(np.zeros(shape, real(dtype)))
+            if each is None
+            else each
+            if dtype is None
+            else replaced(np.asarray)(each, dtype)
+            for each, dtype in zip(operands, dtypes, strict=True)
+        )
+        self.read = [
+            each if flag else np.broadcast_to(each, shape)
+            for each, flag in zip(self.operands, writes, strict=True)
+        ]
+        self.writes, self.lone, self.index = writes, lone, 0
+        self.shape = shape
+        self.places: list[tuple[int, ...]] = [*np.ndindex(shape)]
+        if order == "F":
+            self.places = [each[::-1] for each in np.ndindex(shape[::-1])]
 
     @property
     def multi_index(self) -> tuple[int, ...]:
@@ -662,25 +731,47 @@ class Iteration:
         return self.places[self.index]
 
     @property
+    def iterindex(self) -> int:
+        """How many elements it has passed."""
+        return self.index
+
+    @property
+    def itersize(self) -> int:
+        """How many elements there are."""
+        return len(self.places)
+
+    @property
     def finished(self) -> bool:
         """Whether it is over."""
         return self.index == len(self.places)
+
+    @property
+    def value(self) -> Any:
+        """The elements where it is: a tuple, unless there is one array alone."""
+        return self[0] if self.lone else tuple(self[i] for i in range(len(self.read)))
 
     def iternext(self) -> bool:
         """Go on, and tell whether there is another element."""
         self.index += 1
         return not self.finished
 
+    def reset(self) -> None:
+        """Go back to the beginning."""
+        self.index = 0
+
+    def __len__(self) -> int:
+        return len(self.read)
+
     def __getitem__(self, key: Any) -> Any:
         place = self.multi_index
-        return self.operands[key][(*place, ...) if self.writes else place]
+        return self.read[key][(*place, ...) if self.writes[key] else place]
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self.operands[key][self.multi_index] = value
+        self.read[key][self.multi_index] = value
 
     def __iter__(self) -> Iterator[Any]:
         while not self.finished:
-            yield self[0]
+            yield self.value
             self.index += 1
 
     def __enter__(self) -> Self:
@@ -689,25 +780,47 @@ class Iteration:
     def __exit__(self, *_: object) -> None:
         pass
 
+    def close(self) -> None:
+        """Let go of the arrays, of which nothing is kept."""
+
+
+FLAGS = frozenset({"multi_index", "c_index", "f_index", "refs_ok", "zerosize_ok", "buffered"})
+"""The flags of `numpy.nditer` that change nothing about which elements it gives."""
+
 
 @stands_in_for(np.nditer)
-def nditer(op: Any, flags: Any = (), op_flags: Any = None, *args: Any, **kwargs: Any) -> Any:
-    """Stand in for `numpy.nditer`, of one array for handles.
+def nditer(
+    op: Any,
+    flags: Any = (),
+    op_flags: Any = None,
+    op_dtypes: Any = None,
+    order: Any = "K",
+    **kwargs: Any,
+) -> Any:
+    """Stand in for `numpy.nditer`, element by element.
 
     Raises
     ------
     NoRuleError
-        For more than that.
+        For axes of its own, and for parts in place of elements.
     """
     several = op if isinstance(op, SEQUENCES) else (op,)
-    if not any(map(is_handle, several)):  # an array of objects may hold them
-        return np.nditer(unwrapped(op), [*flags], op_flags, *args, **kwargs)
-    if len(several) > 1 or args or kwargs or set(flags) - {"multi_index", "c_index", "refs_ok"}:
-        raise NoRuleError(
-            "np.nditer of several arrays, or with more options than multi_index, takes no handles; "
-            "write np.ndindex(x.shape)"
+    if not any(map(holds, several)):
+        dtypes: Any = (
+            [*map(real, op_dtypes)] if isinstance(op_dtypes, SEQUENCES) else real(op_dtypes)
         )
-    return Iteration(several[0], writes="readwrite" in np.ravel(op_flags or ()))
+        return np.nditer(unwrapped(op), [*flags], op_flags, dtypes, order, **kwargs)
+    if kwargs or set(flags) - FLAGS:
+        raise NoRuleError(
+            "np.nditer with external_loop, or with axes of its own, takes no handles; write "
+            "np.ndindex(x.shape)"
+        )
+    given = op_dtypes if isinstance(op_dtypes, SEQUENCES) else [op_dtypes] * len(several)
+    told = op_flags or [["readonly"] if each is not None else ["writeonly"] for each in several]
+    told = [told] * len(several) if isinstance(told[0], str) else told
+    writes = [not {"readwrite", "writeonly"}.isdisjoint(each) for each in told]
+    lists = [as_array_handle(each) if holds(each) else each for each in several]
+    return Iteration(lists, writes, given, order, lone=len(several) == 1)
 
 
 @stands_in_for(np.finfo)

@@ -20,7 +20,7 @@ from tape_ad.transforms.differentiable.numpy_names import as_array_handle, holds
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import ORIGINALS, note_stand_in, stands_in_for
 
-__all__ = ["Draws"]
+__all__: list[str] = []
 
 Function = Callable[..., Any]
 
@@ -61,20 +61,20 @@ def lognormal(draw: Function) -> Function:
     return calling
 
 
-def weibull(draw: Function) -> Function:
-    """Take a power of an exponential draw, which a Weibull draw of shape 1 is."""
-
-    def calling(a: Any, size: Any = None) -> Any:
-        return np.power(draw(1.0, full(size, a)), 1.0 / a)
-
-    return calling
-
-
 def pareto(draw: Function) -> Function:
     """Take the exponential of an exponential draw, which a Pareto draw of shape 1 has."""
 
     def calling(a: Any, size: Any = None) -> Any:
         return np.expm1(np.log1p(draw(1.0, full(size, a))) / a)
+
+    return calling
+
+
+def power(draw: Function) -> Function:
+    """Take a power of a draw of shape 1: of an exponential one, or of a uniform one."""
+
+    def calling(a: Any, size: Any = None) -> Any:
+        return np.power(draw(1.0, full(size, a)), 1.0 / a)
 
     return calling
 
@@ -132,7 +132,7 @@ FORMULAS: dict[str, Callable[[Function], Function]] = {
     **dict.fromkeys(("exponential", "rayleigh"), stretched),
     "uniform": uniform,
     "lognormal": lognormal,
-    "weibull": weibull,
+    **dict.fromkeys(("weibull", "power"), power),
     "pareto": pareto,
     "gamma": gamma,
     "choice": chosen,

@@ -11,9 +11,11 @@ from tape_ad.base.arrays.overridable import SYMBOLS, TRACERS, is_dask
 from tape_ad.record.array_operators import ArrayOperators
 from tape_ad.record.constants import CONSTANTS
 
-__all__ = ["is_handle", "reaches"]
+__all__ = ["DEPTH", "is_handle", "reaches"]
 
 DEPTH = 8
+"""How many steps a handle may be away."""
+
 BUDGET = 4000
 """How many objects are looked at. What is larger counts as one that holds handles."""
 
@@ -41,48 +43,82 @@ def is_handle(value: Any) -> bool:
 
 def reaches(value: Any) -> bool:
     """Tell whether a handle may be reached from a value, within a few steps."""
-    kind: Any = type(value)
-    if kind in PLAIN:
+    if type(value) in PLAIN:
         return False
     seen: set[int] = set()
     level = [value]
     for _ in range(DEPTH):
         following: list[Any] = []
         for each in level:
-            kind = type(each)
-            if kind in PLAIN or id(each) in seen:
+            look = LOOKS.get(type(each), ABSENT)
+            if look is ABSENT:
+                if len(LOOKS) == MOST_TYPES:
+                    LOOKS.clear()
+                look = LOOKS[type(each)] = look_of(type(each))
+            if look is None or id(each) in seen:
                 continue
-            if kind is np.ndarray:
-                if each.dtype.hasobject:
-                    following.extend(each.flat)
-                continue
-            if (is_handle_type(kind) and kind not in CONSTANTS) or is_dask(kind):
+            if look is HANDLE:
                 return True
             seen.add(id(each))
-            following += within(each, kind)
-            if len(following) > BUDGET or len(seen) > BUDGET:
+            following += look(each)
+            if len(following) > BUDGET:
                 return True
         if not following:
             return False
+        if len(seen) > BUDGET:
+            return True
         level = following
     return False
 
 
-def within(value: Any, kind: type) -> Any:  # noqa: PLR0911 - one for each kind
-    """Give what an object holds, but for what is plain at a glance."""
-    if kind is list or kind is tuple or kind is set or kind is frozenset:
-        return () if PLAIN.issuperset(map(type, value)) else value
+ABSENT: Any = object()
+HANDLE: Any = object()
+"""How to look into what is a handle."""
+
+LOOKS: dict[type, Any] = {}
+"""How to look into the objects of each type: a function that gives what they hold, or None."""
+
+MOST_TYPES = 4096
+"""How many types are kept, of those that are made anew with every call."""
+
+
+def look_of(kind: Any) -> Any:  # noqa: PLR0911 - one for each kind
+    """Say how to look into the objects of a type."""
+    if kind in PLAIN or issubclass(kind, (type, types.ModuleType)):
+        return None
+    if (is_handle_type(kind) and kind not in CONSTANTS) or is_dask(kind):
+        return HANDLE
+    if kind is np.ndarray:
+        return lambda array: array.flat if array.dtype.hasobject else ()
+    if kind in (list, tuple, set, frozenset):
+        return but_plain
     if kind is dict:
-        values = value.values()
-        return () if PLAIN.issuperset(map(type, values)) else values
+        return lambda mapping: but_plain(mapping.values())
     if kind is types.FunctionType:
-        return held_by_function(value)
+        return held_by_function
     if kind is types.MethodType:
-        return (value.__self__, value.__func__)
+        return lambda method: (method.__self__, method.__func__)
     if kind is functools.partial:
-        return (value.func, *value.args, *value.keywords.values())
-    if isinstance(value, (type, types.ModuleType)):
-        return ()
+        return lambda partial: (partial.func, *partial.args, *partial.keywords.values())
+    return functools.partial(attributes_of, slots_of(kind))
+
+
+def but_plain(values: Any) -> Any:
+    """Give values, unless all are plain at a glance."""
+    return () if PLAIN.issuperset(map(type, values)) else values
+
+
+def slots_of(kind: type) -> tuple[str, ...]:
+    """Name the slots of a class and of those that it derives from."""
+    found: list[str] = []
+    for owner in kind.__mro__[:-1]:
+        slots = owner.__dict__.get("__slots__", ())
+        found += [slots] if isinstance(slots, str) else slots
+    return tuple(name for name in found if name not in ("__dict__", "__weakref__"))
+
+
+def attributes_of(slots: tuple[str, ...], value: Any) -> list[Any]:
+    """Give what an object holds: elements, attributes and slots."""
     found: list[Any] = []
     if isinstance(value, (list, tuple, set, frozenset)):
         found += value
@@ -90,13 +126,8 @@ def within(value: Any, kind: type) -> Any:  # noqa: PLR0911 - one for each kind
         found += value.values()
     attributes = getattr(value, "__dict__", None)
     if isinstance(attributes, dict):
-        found += attributes.values()
-    for owner in kind.__mro__[:-1]:
-        slots = owner.__dict__.get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            if name not in ("__dict__", "__weakref__"):
-                found.append(getattr(value, name, None))
-    return found
+        found += but_plain(attributes.values())
+    return found + [getattr(value, name, None) for name in slots]
 
 
 def held_by_function(function: Any) -> list[Any]:

@@ -348,3 +348,31 @@ class Model:
 
 def by_its_name(x: Any) -> Any:
     return x.__array__().sum() + (x.base is None) * x[0]
+
+
+class Holder:
+    """Holds what it is told to keep."""
+
+    def keep(self, x: Any) -> Any:
+        self.weights, self.result = np.ones(3), x * 2
+        return (self.weights * self.result).sum()
+
+
+HOLDER = Holder()
+SHELF: dict[Any, Any] = {}
+NOTES: list[Any] = []
+SEEN: set[Any] = set()
+latest: Any = None
+
+
+def leaving_behind(x: Any) -> Any:
+    global latest  # noqa: PLW0603 - as some code does
+    latest = np.zeros(2)
+    latest[0] = x[0]
+    latest = np.ones(3)
+    if 3 not in SHELF:
+        SHELF[3] = (np.zeros(3), [np.ones(3)])
+    SHELF[x[0]] = x[0] ** 2
+    SEEN.add(x[0])
+    NOTES.append(np.zeros(3))
+    return HOLDER.keep(x[0]) + np.sum(SHELF[3][1][0] * latest * x) + SHELF[x[0]]

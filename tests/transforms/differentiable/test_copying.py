@@ -1,19 +1,27 @@
 """Functions, modules and classes of other people's code, copied so that they take handles."""
 
+import asyncio
 import functools
 import gc
+import inspect
 import math
 import pickle
+import sys
 import threading
+import types
+import typing
 import weakref
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.integrate
+import scipy.interpolate
 
 import tape_ad as ta
 from tape_ad.transforms.differentiable import copying
 from tests.transforms.differentiable import foreign_code as foreign
+from tests.transforms.differentiable import foreign_kinds as kinds
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -27,6 +35,14 @@ def test_a_function_and_its_defaults_keep_gradients() -> None:
 
     np.testing.assert_allclose(slopes(f), 2 * np.exp(X))
     np.testing.assert_allclose(slopes(lambda x: f(x, kernel=np.sin)), 2 * np.cos(X))
+
+
+def test_signatures_of_copies_are_those_of_the_originals() -> None:
+    copy = copying.copied_function(foreign.scaled)
+
+    assert inspect.signature(copy) == inspect.signature(foreign.scaled)
+    assert typing.get_type_hints(copy) == typing.get_type_hints(foreign.scaled)
+    assert inspect.getsource(copy) == inspect.getsource(foreign.scaled)
 
 
 def test_globals_that_are_bound_anew_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,6 +96,92 @@ def test_what_is_written_to_globals_reaches_the_module(monkeypatch: pytest.Monke
 )
 def test_what_a_users_function_calls_is_copied(function: Any, derivative: Any) -> None:
     np.testing.assert_allclose(slopes(ta.differentiable(function)), derivative, atol=1e-12)
+
+
+def through_slots(x: Any) -> Any:
+    slotted = kinds.Slotted(x[0])
+    return slotted.total() + slotted.doubled().total() + (slotted < kinds.Slotted(x[1])) * x[2]
+
+
+def through_a_setter(x: Any) -> Any:
+    temperature = kinds.Temperature(x[0])
+    temperature.celsius = temperature.celsius * x[1]
+    return temperature.celsius
+
+
+OF_ALL_KINDS: dict[str, Any] = {
+    "attrs": lambda x: kinds.Fitted(x[0], scale=x[1], rate=x[2]).total(),
+    "dataclass with slots": through_slots,
+    "slots and a property": through_a_setter,
+    "descriptor": lambda x: kinds.Described(x[0]).grown(),
+    "metaclass": lambda x: kinds.Wave(x[0]).value() + kinds.Louder(x[1]).value(),
+    "singledispatchmethod": lambda x: (
+        kinds.Dispatching().applied(x[0]) + kinds.Dispatching().applied([x[1], x[2]])
+    ),
+    "generic": lambda x: kinds.Box[int]().opened(x[0]) + kinds.Box().opened(x[1]),
+    "named tuple": lambda x: kinds.Pair(x[0], x[1])._replace(first=x[2]).product(),
+    "decorator that is a class": lambda x: kinds.twice_as_large(x[0]) + kinds.Large().size(x[1]),
+    "generator that is told": kinds.telling,
+    "yield from": lambda x: sum(kinds.handed_on(x)),
+    "coroutines": lambda x: asyncio.run(kinds.together(x)),
+    "context manager": kinds.in_context,
+    "lru_cache": kinds.through_window,
+}
+
+
+@pytest.mark.parametrize("name", OF_ALL_KINDS)
+def test_code_of_every_kind_keeps_gradients(name: str) -> None:
+    function, h = OF_ALL_KINDS[name], 1e-6
+    registered = dict(kinds.Registering.registry)
+    differences = [(function(X + d) - function(X - d)) / (2 * h) for d in h * np.eye(3)]
+
+    value, found = ta.value_and_grad(ta.differentiable(function))(X)
+    np.testing.assert_allclose(value, function(X), rtol=1e-13)
+    np.testing.assert_allclose(found, differences, rtol=1e-6, atol=1e-7)
+    assert kinds.Registering.registry == registered
+
+
+def test_a_validator_of_attrs_looks_at_the_number() -> None:
+    with pytest.raises(ValueError, match="'rate' must be > 0"):
+        ta.grad(ta.differentiable(lambda x: kinds.Fitted(1.0, rate=-x).total()))(0.5)
+
+
+def test_a_jitted_function_is_that_of_python() -> None:
+    np.testing.assert_allclose(ta.grad(ta.differentiable(kinds.jitted))(0.5), 2 * np.exp(0.5))
+    np.testing.assert_allclose(
+        ta.grad(ta.differentiable(lambda x: kinds.jitted(x) ** 2))(0.5), 8 * np.exp(1.0)
+    )
+
+
+def test_copies_are_not_kept_without_the_original() -> None:
+    def made(factor: float) -> Any:
+        return lambda x: math.exp(x) * factor
+
+    function = made(2.0)
+    gone = weakref.ref(copying.copied_function(function))
+    assert gone() is not None
+    del function
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_debugger_is_shown_the_original_lines() -> None:
+    lines: list[tuple[str, int]] = []
+
+    def trace(frame: Any, event: str, _: Any) -> Any:
+        if frame.f_code.co_filename == foreign.__file__ and event == "line":
+            lines.append((frame.f_code.co_name, frame.f_lineno))
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        slopes(ta.differentiable(foreign.scaled))
+    finally:
+        sys.settrace(before)
+
+    first = foreign.scaled.__code__.co_firstlineno
+    assert lines == [("scaled", first + 1)]
 
 
 def test_a_class_is_copied_and_derives_from_its_original() -> None:
@@ -356,3 +458,48 @@ def test_code_in_c_gets_arrays_from_copied_objects() -> None:
     np.testing.assert_allclose(slopes(lambda x: holding(x).total()), [1, 1, 1])
     with pytest.raises(ta.errors.ConversionError):
         ta.grad(lambda x: np.sum(np.sin(holding(x))))(X)
+
+
+def test_a_handle_that_is_hidden_deeper_is_said_to_be() -> None:
+    @ta.differentiable
+    def dug_out(deep: Any) -> Any:
+        while isinstance(deep, dict):
+            deep = deep["inside"]
+        return np.sum(np.asarray(deep) ** 2)
+
+    def buried(x: Any, depth: int) -> Any:
+        return x if not depth else {"inside": buried(x, depth - 1)}
+
+    np.testing.assert_array_equal(slopes(lambda x: dug_out(buried(x, 2))), 2 * X)
+    assert dug_out(buried(X, 9)) == 14.0
+    with pytest.raises(ta.errors.ConversionError) as caught:
+        slopes(lambda x: dug_out(buried(x, 9)))
+    assert "no handle within 8 steps" in caught.value.__notes__[0]
+
+
+def test_a_rule_that_refuses_is_not_followed_by_a_copy() -> None:
+    @ta.differentiable
+    def decayed(x: Any) -> Any:
+        return scipy.integrate.odeint(lambda y, t: -x[0] * y, 1.0, [0.0, 1.0])[-1, 0]
+
+    with pytest.raises(ta.errors.UnsupportedArgumentError, match="closes over a handle"):
+        slopes(decayed)
+
+
+def test_a_module_with_numpys_names_is_not_taken_for_numpy() -> None:
+    other: Any = types.ModuleType("like_numpy")
+    exec("import numpy\ndef sin(x): return numpy.asarray(x) ** 2\n", vars(other))  # noqa: S102 - as a package is
+    f = ta.differentiable(lambda x: other.sin(x) + np.sin(x))
+
+    np.testing.assert_allclose(slopes(f), 2 * X + np.cos(X))
+
+
+def test_a_relative_import_within_a_function() -> None:
+    np.testing.assert_allclose(slopes(ta.differentiable(kinds.imported_beside)), 2 * np.exp(X))
+
+
+def test_classes_that_are_compiled_stay_as_they_are() -> None:
+    corners, values = np.array([[0.0, 0], [1, 0], [0, 1], [1, 1]]), np.arange(4.0)
+    f = copying.copied_function(scipy.interpolate.griddata)
+
+    np.testing.assert_allclose(f(corners, values, [[0.2, 0.3]]), [0.8])

@@ -140,17 +140,79 @@ def chosen(x: Any) -> Any:
     return np.sum(rng.choice(x, 3) * [1.0, 2.0, 3.0]) + np.sum(rng.permutation(x) * np.arange(4.0))
 
 
-def as_matrix(x: Any) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return np.sum(np.matrix([[x[0], 1.0]]) * 2)
+def without_warnings(function: Function) -> Function:
+    def calling(x: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of numpy.matrix, which NumPy would be rid of
+            return function(x)
+
+    return calling
+
+
+def of_matrices(x: Any) -> Any:
+    a, plain = np.matrix([[x[0], 1.0], [2.0, x[1]]]), np.matrix([[1.0, 2.0], [3.0, 5.0]])
+    assert isinstance(a, np.matrix)
+    assert a.shape == a.T.shape == (2, 2)
+    b = a * plain + plain * a - a**2 / 2.0 + 2 * a + np.multiply(a, plain) + np.exp(a)
+    b[0, 1] = x[2]
+    row = np.asmatrix(x) * np.asmatrix(x).T
+    parts = b[0].sum() + b[:, 1].T * b[:, 0] + b[1, 1] + a.sum(0) * plain[:, 0] + a.max()
+    return parts[0, 0] + np.sum(a.I.A1**2) + row[0, 0] + np.linalg.det(a) + a.mean(1).H[0, 1]
+
+
+def over_several(x: Any) -> Any:
+    total, out = 0.0, np.zeros((2, 4))
+    pairs: Any = np.nditer([x, np.arange(8.0).reshape(2, 4)])
+    for a, b in pairs:
+        total = total + a * b
+    with np.nditer([x, out], op_flags=[["readonly"], ["writeonly"]]) as iteration:
+        written: Any = iteration
+        for a, b in written:
+            b[...] = a**3
+    made: Any = np.nditer([x, x[::-1], None], op_dtypes=[None, float, float])
+    for a, b, c in made:
+        c[...] = a * b
+    columns: Any = np.nditer(x.reshape(2, 2), order="F")
+    rest = sum((i + 1) * a for i, a in enumerate(columns))
+    return total + np.sum(out * out[::-1]) + np.sum(made.operands[2] * x) + rest
+
+
+def with_lists(x: Any) -> Any:
+    a, b = np.arange(1.0, 3.0), np.zeros((3, 2))
+    pair = [x[0], x[1]]
+    b[0] = pair
+    b[:2, 1] = (x[2], 3.0)
+    b += [x[3], x[0]]
+    b[[0, 2]] = [[x[1], 1.0], pair]
+    total = pair * a + a / pair - pair + a**pair + (a @ pair) + pair @ a + x[:2] * pair
+    return np.sum(b**2 * np.arange(6.0).reshape(3, 2)) + np.sum(total) + np.sum(x[0] * (pair < a))
+
+
+def by_keys(x: Any) -> Any:
+    values = list(x)
+    powers = {each: i + 1.0 for i, each in enumerate(values)}
+    powers[values[0]] += 1.0
+    pairs = {(i, each): each for i, each in enumerate(values)}
+    members = {values[0], values[1], values[0]}
+    found = sum(each ** powers[each] for each in values) + sum(key[1] * pairs[key] for key in pairs)
+    return found + sum(members) * len(members) * (values[1] in powers)
+
+
+def of_polynomials(x: Any) -> Any:
+    kinds = ("Chebyshev", "Legendre", "Hermite", "HermiteE", "Laguerre")
+    values = sum(getattr(np.polynomial, name)(x)(0.4) for name in kinds)
+    product = np.polynomial.Polynomial(x) * np.polynomial.Polynomial([1.0, 2.0])
+    return values + product.deriv()(0.5) + product.integ()(0.3) + np.poly1d(x)(0.3)
 
 
 def masked(x: Any) -> Any:
     a, plain = np.ma.asarray(x), np.ma.array([1.0, 2.0, 3.0, 4.0])
     assert not np.any(np.ma.getmask(a))
     assert not np.ma.is_masked(a)
-    return np.sum((plain - a) * np.ma.filled(a) * a) + np.sum(plain.dot(np.ones(4)))
+    rest = np.ma.masked_invalid(a).mean() + np.ma.masked_where(x > 2, x).max()
+    rest += np.ma.MaskedArray(x).std() + np.ma.masked_less(plain, 2.5).sum() * x[0]
+    assert isinstance(plain, np.ma.MaskedArray)
+    return np.sum((plain - a) * np.ma.filled(a) * a) + np.sum(plain.dot(np.ones(4))) + rest
 
 
 def number_matched(x: Any) -> Any:
@@ -172,9 +234,50 @@ def matched(x: Any) -> Any:
     return x[0] * 3
 
 
+def statistics_of(x: Any) -> Any:
+    values = list(x)
+    means = statistics.fmean(x) + statistics.variance(x) + statistics.pstdev(values)
+    more = statistics.median(values) + statistics.harmonic_mean(x) + statistics.geometric_mean(x)
+    line = statistics.linear_regression(values, [1.0, 2.0, 4.0, 3.0]).slope
+    normal = statistics.NormalDist(x[0], x[1])
+    return means + more + line + normal.cdf(0.3) + normal.pdf(0.3) + statistics.quantiles(x, n=3)[1]
+
+
+def numbers_of_math(x: Any) -> Any:
+    found = math.remainder(x[0], 0.11) + math.nextafter(x[1], 1.0) + math.fmod(x[2], 0.11)
+    found += math.exp2(x[0]) + math.cbrt(x[1]) + math.lgamma(x[2]) + math.erf(x[3])
+    found += math.hypot(*x) + math.prod(each**2 for each in x) + math.fsum([x[0], 1.0])
+    return found + (x[0] if x[1].is_integer() else x[2])
+
+
 MASK = np.array([[True, False], [False, True]])
 
 ROWS: dict[str, Function] = {
+    "matrix": without_warnings(of_matrices),
+    "nditer of several": over_several,
+    "lists beside arrays": with_lists,
+    "keys and members": by_keys,
+    "classes of polynomials": of_polynomials,
+    "statistics of lists": statistics_of,
+    "numbers of math": numbers_of_math,
+    "arange": lambda x: (
+        np.sum(np.arange(x[0], 1.0, 0.2) ** 2)
+        + np.sum(np.arange(0, 1, step=x[1] * 0.3) ** 2)
+        + np.sum(np.arange(0.0, stop=x[2], step=0.2) * x[3])
+    ),
+    "vectorize without an argument": lambda x: np.sum(
+        np.vectorize(lambda a, p: a * p[1], excluded=["p"])(x, p=[2.0, x[1]])
+    ),
+    "initial of a ufunc": lambda x: (
+        np.add.reduce(x, initial=x[0]) + np.multiply.reduce(x, initial=x[1] * 2)
+    ),
+    "lists in more functions": lambda x: (
+        np.sum(np.pad([x[0], x[1]], 1, constant_values=2.0) ** 2)
+        + np.sum(np.abs(np.fft.fft([x[0], x[1], 1.0])) ** 3)
+        + np.bincount([0, 1, 1], weights=[x[0], 1.0, x[2]]) @ [1.0, 2.0]
+        + np.histogram([0.1, 0.5], bins=2, weights=[x[0], x[1]])[0] @ [1.0, 2.0]
+        + np.sum(np.polyadd([x[0], 1.0], [x[1]]) ** 2)
+    ),
     "asarray": lambda x: np.sum(np.asarray(x) ** 2),
     "asarray of a list": lambda x: np.sum(np.asarray([x[0], 1.0, x[1]]) ** 2),
     "asarray of nested lists": lambda x: np.sum(np.array([[x[0], x[1]], [1, x[2]]]) ** 2),
@@ -196,7 +299,7 @@ ROWS: dict[str, Function] = {
     "eye": filled(lambda: np.eye(2).ravel()),
     "full of a handle": lambda x: np.sum(np.full((2, 2), x[0]) ** 2),
     "copy": filled(np.copy, np.ones(3)),
-    "arange": filled(np.arange, 3.0),
+    "arange of numbers": filled(np.arange, 3.0),
     "fromiter": lambda x: np.sum(np.fromiter((each**2 for each in x), float)),
     "float64": lambda x: np.float64(x[0]) ** 2,
     "float": lambda x: float(x[0]) ** 2,
@@ -245,7 +348,7 @@ ROWS: dict[str, Function] = {
     "a table": of_a_table,
     **{name: drawn(name, 0, 1) for name in ("normal", "laplace", "gumbel", "logistic", "uniform")},
     "lognormal": drawn("lognormal", 0, 1, (2, 3)),
-    **{name: drawn(name, 0) for name in ("exponential", "rayleigh", "weibull", "pareto")},
+    **{name: drawn(name, 0) for name in ("exponential", "rayleigh", "weibull", "pareto", "power")},
     "gamma": drawn("gamma", 2.0, 1),
     "multivariate_normal": drawn_in_several_dimensions,
     "choice": chosen,
@@ -310,9 +413,12 @@ def test_a_name_keeps_the_gradient(name: str) -> None:
         (lambda x: float("%.6f" % x[0]), ta.errors.ConversionError, "text made of a handle"),  # noqa: UP031 - the form itself is tried
         (lambda x: float("{:.6f}".format(x[0])), ta.errors.ConversionError, "text made"),  # noqa: UP032 - the same
         (lambda x: float(np.array2string(x[0])), ta.errors.NoRuleError, "text of a handle"),
-        (as_matrix, ta.errors.ConversionError, "gradient"),
+        (lambda x: hash(x[0]), TypeError, "unhashable"),
+        (lambda x: np.sum(np.arange(x[0] * 10) * x[1]), ta.errors.NoRuleError, "whole numbers"),
+        (lambda x: {x: 1.0}, TypeError, "unhashable"),
+        (lambda x: x[0] * len(x[1].as_integer_ratio()), ta.errors.NoRuleError, "two integers"),
         (lambda x: np.ma.array([1.0, 2.0], mask=[False, True]) * x[0], ta.errors.TapeError, "mask"),
-        (lambda x: np.nditer([x, None]), ta.errors.NoRuleError, "ndindex"),
+        (lambda x: np.nditer(x, flags=["external_loop"]), ta.errors.NoRuleError, "ndindex"),
         (lambda x: scipy.linalg.lapack.dgetrf(np.eye(2) * x[0]), ta.errors.NoRuleError, "compiled"),
         (lambda x: np.random.default_rng(0).poisson(x[0]), ta.errors.NoRuleError, "rng.poisson"),
         (lambda x: np.random.default_rng(0).gamma(x[0]), ta.errors.NoRuleError, "branch on shape="),
@@ -324,11 +430,28 @@ def test_a_name_keeps_the_gradient(name: str) -> None:
             ta.errors.NoRuleError,
             "with a mask",
         ),
+        (
+            lambda x: np.ma.masked_array(x, [True, False, False, False]).sum(),
+            ta.errors.NoRuleError,
+            "with a mask",
+        ),
+        (lambda x: np.ma.masked_less(x, 0.4).sum(), ta.errors.NoRuleError, "masked_less with a"),
     ],
 )
 def test_what_has_no_meaning_is_an_error(function: Function, error: Any, match: str) -> None:
     with pytest.raises(error, match=match):
         ta.grad(ta.differentiable(function))(X)
+
+
+def test_a_key_that_is_found_by_another_handle_is_a_tie() -> None:
+    def looked_up(x: Any) -> Any:
+        table = {x[0]: x[0] ** 2}
+        return table[x[1]] + table.get(x[1], 0.0)
+
+    with pytest.warns(ta.errors.TieWarning):
+        ta.grad(ta.differentiable(looked_up))(np.array([0.5, 0.5]))
+    with pytest.raises(KeyError):
+        ta.grad(ta.differentiable(looked_up))(np.array([0.5, 0.7]))
 
 
 def test_compiled_code_may_write_to_an_array_that_it_is_given_twice() -> None:

@@ -1,0 +1,114 @@
+"""Batches in and around the other transforms, and of arrays of other kinds."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tape_ad as ta
+
+Array = Any
+
+X = np.random.default_rng(0).normal(size=(5, 3))
+
+
+def waves(x: Array) -> Array:
+    return np.sin(x) * x[0]
+
+
+def total(x: Array) -> Array:
+    return np.sum(waves(x) ** 2)
+
+
+def one_by_one(f: Callable[[Array], Array], xs: Array = X) -> Array:
+    """Stack what a function gives for one after the other."""
+    return np.stack([f(x) for x in xs])
+
+
+DERIVED: dict[str, Callable[..., Any]] = {
+    "itself": lambda f: f,
+    "grad": ta.grad,
+    "value_and_grad": lambda f: lambda x: ta.value_and_grad(f)(x)[1],
+    "jacobian": ta.jacobian,
+    "forward jacobian": lambda f: ta.jacobian(f, mode="forward"),
+    "hessian": ta.hessian,
+    "jvp": lambda f: lambda x: ta.jvp(f, (x,), (np.ones(3),))[1],
+    "hvp": lambda f: lambda x: ta.hvp(f, x, np.ones(3)),
+}
+every_way = pytest.mark.parametrize("name", DERIVED)
+
+
+@every_way
+def test_a_batch_of_what_is_derived(name: str) -> None:
+    f = DERIVED[name](total)
+    np.testing.assert_allclose(ta.batched(f)(X), one_by_one(f), rtol=1e-12)
+
+
+@every_way
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+def test_a_batch_is_compiled_and_what_is_compiled_is_batched(name: str, engine: str) -> None:
+    if engine == "native":
+        pytest.importorskip("llvmlite")
+    f = DERIVED[name](total)
+    outside = ta.compile(ta.batched(f), engine=engine)
+    inside = ta.batched(ta.compile(f, engine=engine))
+    for xs in (X, 2 * X, X[::-1].copy()):
+        np.testing.assert_allclose(outside(xs), one_by_one(f, xs), rtol=1e-12)
+        np.testing.assert_allclose(inside(xs), one_by_one(f, xs), rtol=1e-12)
+
+
+@every_way
+def test_a_sum_over_a_batch_is_derived(name: str) -> None:
+    f = DERIVED[name](total)
+
+    def of_all(xs: Array) -> Array:
+        return np.sum(np.cos(ta.batched(f)(xs)))
+
+    slopes = one_by_one(ta.grad(lambda x: np.sum(np.cos(f(x)))))
+    np.testing.assert_allclose(ta.grad(of_all)(X), slopes, rtol=1e-10, atol=1e-13)
+
+
+@every_way
+def test_batches_nest_with_axes_anywhere(name: str) -> None:
+    f = DERIVED[name](total)
+    cube = np.random.default_rng(1).normal(size=(3, 4, 2))
+    found = ta.batched(ta.batched(f, 1), in_axes=2)(cube)
+    np.testing.assert_allclose(
+        found, np.stack([one_by_one(f, cube[:, :, i].T) for i in range(2)]), rtol=1e-12
+    )
+
+
+def test_code_that_was_not_written_for_handles_is_batched() -> None:
+    @ta.differentiable
+    def neighbours(x: Array) -> Array:
+        out = np.zeros(3)
+        for i in range(3):
+            out[i] = x[i] * x[i - 1]
+        return out
+
+    def energy(x: Array) -> Array:
+        return np.sum(neighbours(x) ** 2)
+
+    slopes = one_by_one(ta.grad(energy))
+    np.testing.assert_array_equal(ta.batched(neighbours)(X), one_by_one(neighbours))
+    np.testing.assert_allclose(ta.batched(ta.grad(energy))(X), slopes, rtol=1e-12)
+    np.testing.assert_allclose(
+        ta.grad(lambda xs: np.sum(ta.batched(energy)(xs)))(X), slopes, rtol=1e-12
+    )
+    np.testing.assert_allclose(ta.compile(ta.batched(ta.grad(energy)))(X), slopes, rtol=1e-12)
+    np.testing.assert_allclose(ta.batched(ta.compile(ta.grad(energy)))(X), slopes, rtol=1e-12)
+
+
+def test_arrays_of_dask_are_batched_and_stay_lazy() -> None:
+    dask = pytest.importorskip("dask.array")
+    lazy = dask.from_array(X, chunks=(2, 3))
+    slopes = one_by_one(ta.grad(total))
+
+    values, inside = ta.batched(total)(lazy), ta.batched(ta.grad(total))(lazy)
+    outside = ta.grad(lambda xs: np.sum(ta.batched(total)(xs)))(lazy)
+
+    assert not any(isinstance(found, np.ndarray) for found in (values, inside, outside))
+    np.testing.assert_allclose(np.asarray(values), one_by_one(total), rtol=1e-12)
+    np.testing.assert_allclose(np.asarray(inside), slopes, rtol=1e-12)
+    np.testing.assert_allclose(np.asarray(outside), slopes, rtol=1e-12)
