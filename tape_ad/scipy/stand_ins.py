@@ -105,19 +105,26 @@ def pairs(module: Any, ours: Any) -> Iterator[tuple[Any, Any]]:
 NOT_REPLACED = (types.ModuleType, np.ufunc, str, int, float)
 
 
-@stands_for(scipy._lib.array_api_extra._lib._funcs._apply_where)
+@stands_for(
+    scipy._lib.array_api_extra._lib._funcs._apply_where,
+    scipy._external.array_api_extra._lib._funcs._apply_where,  # since SciPy 1.18
+)
 def chosen(
     cond: Any,
     f1: Callable[..., Array],
     f2: Callable[..., Array] | None,
     fill_value: Any,
     *args: Array,
+    kwkeys: Any = (),
     xp: Any = None,
 ) -> Array:
     """Compute a function of the elements where a condition holds, and another of the rest.
 
     Where it asks in a library whether numbers are equal, and some are, the tie is told.
     """
+    if kwkeys:
+        f1, f2 = (each and taking_names(each, kwkeys) for each in (f1, f2))
+        assert f1 is not None  # noqa: S101 - for mypy
     if any(type(x) in SYMBOLS for x in (cond, *args)):
         return np.where(cond, f1(*args), fill_value if f2 is None else f2(*args))
     if np.all(cond):
@@ -132,6 +139,12 @@ def chosen(
             parts.append(np.broadcast_to(fill_value, cond.shape)[where])
     order = np.argsort(np.reshape(~cond, -1), kind="stable")
     return np.reshape(np.concatenate(parts)[np.argsort(order)], cond.shape)
+
+
+def taking_names(function: Callable[..., Any], names: Any) -> Callable[..., Any]:
+    """Let a function have its last arguments by names."""
+    count = len(names)
+    return lambda *args: function(*args[:-count], **dict(zip(names, args[-count:], strict=True)))
 
 
 @stands_for(scipy._lib._util._lazywhere)

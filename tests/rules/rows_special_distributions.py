@@ -3,6 +3,7 @@
 from typing import Any
 
 from tape_ad.scipy import special as sp
+from tape_ad.scipy.special.shared import ufuncs
 from tests.rules.rows_special import OURS
 from tests.rules.table import POSITIVE, REAL, Operand, Row, fixed, plain, uniform
 
@@ -59,4 +60,10 @@ HYPERGEOMETRIC = [
     ours("hyperu", plain(0.7), plain(1.5), RIGHT),
 ]
 
-ROWS: list[Row] = [*DISTRIBUTIONS, *POLYNOMIALS, *HYPERGEOMETRIC]
+OF_TRIALS = [
+    Row(function, [plain([0.0, 2.0, 5.0]), plain(5.0), UNIT(3)], no_jax=OURS)
+    for function in (ufuncs._binom_cdf, ufuncs._binom_sf, ufuncs._binom_pmf)
+    if function  # since SciPy 1.15
+]
+
+ROWS: list[Row] = [*OF_TRIALS, *DISTRIBUTIONS, *POLYNOMIALS, *HYPERGEOMETRIC]

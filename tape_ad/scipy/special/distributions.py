@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.extend.arrays import Array, possibly, primal
+from tape_ad.extend.arrays import Array, possibly, primal, ratio
 from tape_ad.extend.rules import Entry, quiet, rule
 from tape_ad.scipy.special.densities import beta_density, gamma_density
 from tape_ad.scipy.special.incomplete import (
@@ -17,7 +17,7 @@ from tape_ad.scipy.special.incomplete import (
     gammainc_slope,
     slope_between,
 )
-from tape_ad.scipy.special.shared import no_partial, sp
+from tape_ad.scipy.special.shared import no_partial, sp, ufuncs
 
 __all__ = ["DISTRIBUTIONS", "beta_over", "poisson"]
 
@@ -92,7 +92,26 @@ def negative_binomial(k: Array, n: Array, p: Array) -> Array:
     return beta_density(np.trunc(n), np.trunc(k) + 1, p)
 
 
+def of_trials(sign: float) -> Entry:
+    """Make the rule of how likely so many successes are at most, or more with another sign."""
+
+    def by_chance(out: Array, k: Array, n: Array, p: Array) -> Array:
+        inside = np.greater_equal(k, 0) & np.less(k, n)
+        rest = np.where(inside, n - k, 1.0)
+        slope = -sign * beta_density(np.where(inside, k, 0.0) + 1, rest, p)
+        return np.where(inside, slope, 0.0)
+
+    return rule(no_partial("binom", "k"), no_partial("binom", "n"), quiet(by_chance))
+
+
 DISTRIBUTIONS: dict[Any, Entry] = {
+    ufuncs._binom_cdf: of_trials(1.0),
+    ufuncs._binom_sf: of_trials(-1.0),
+    ufuncs._binom_pmf: rule(
+        no_partial("binom", "k"),
+        no_partial("binom", "n"),
+        quiet(lambda out, k, n, p: out * (ratio(k, p) - ratio(n - k, 1 - p))),
+    ),
     sp.chdtr: rule(
         quiet(lambda out, v, x: 0.5 * gammainc_slope(0.5 * v, 0.5 * x, 1)),
         quiet(lambda out, v, x: chi_square(v, x)),

@@ -1,7 +1,7 @@
 """Distributions by tables of numbers, on handles: SciPy's own code, with two of its steps."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -40,13 +40,31 @@ def refuse_draws(*args: Any, **options: Any) -> NoReturn:
     )
 
 
-@stands_for(scipy.stats._discrete_distns._poisson_binom)
-def poisson_binomial(k: Any, p: Array, method: str) -> Array:
-    """How likely it is that so many of several events happen, each with its own probability."""
-    chances, none = np.ones((1, *p.shape[1:])), np.zeros((1, *p.shape[1:]))
+def chances_of(p: Sequence[Array]) -> Array:
+    """How likely each number of several events is, along a first axis."""
+    none = np.zeros((1, *p[0].shape))
+    chances: Array = none + 1
     for each in p:
         chances = np.concatenate([chances * (1 - each), none]) + np.concatenate(
             [none, chances * each]
         )
-    found = chances if method == "pmf" else np.cumsum(chances, axis=0)
-    return np.take_along_axis(found, k[None], axis=0)[0]
+    return chances
+
+
+def picked(chances: Array, k: Any) -> Array:
+    """Give what is known of each number."""
+    return np.take_along_axis(chances, k.astype(int)[None], axis=0)[0]
+
+
+@stands_for(scipy.stats._discrete_distns.poisson_binom_gen._pmf)
+def events_pmf(self: Any, k: Any, *p: Array) -> Array:
+    """The probability that so many events happen, of which each has its own."""
+    k, *events = np.broadcast_arrays(primal(k), *p)
+    return picked(chances_of(events), primal(k))
+
+
+@stands_for(scipy.stats._discrete_distns.poisson_binom_gen._cdf)
+def events_cdf(self: Any, k: Any, *p: Array) -> Array:
+    """The probability that so many events or fewer happen."""
+    k, *events = np.broadcast_arrays(primal(k), *p)
+    return picked(np.cumsum(chances_of(events), axis=0), primal(k))

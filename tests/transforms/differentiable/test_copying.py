@@ -474,7 +474,7 @@ def test_a_handle_that_is_hidden_deeper_is_said_to_be() -> None:
     assert dug_out(buried(X, 9)) == 14.0
     with pytest.raises(ta.errors.ConversionError) as caught:
         slopes(lambda x: dug_out(buried(x, 9)))
-    assert "no handle within 5 steps" in caught.value.__notes__[0]
+    assert "no handle within 8 steps" in caught.value.__notes__[0]
 
 
 def test_a_rule_that_refuses_is_not_followed_by_a_copy() -> None:
