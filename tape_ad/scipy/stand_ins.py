@@ -123,8 +123,8 @@ def chosen(
     Where it asks in a library whether numbers are equal, and some are, the tie is told.
     """
     if kwkeys:
-        f1, f2 = (each and taking_names(each, kwkeys) for each in (f1, f2))
-        assert f1 is not None  # noqa: S101 - for mypy
+        f1 = taking_names(f1, kwkeys)
+        f2 = f2 and taking_names(f2, kwkeys)
     if any(type(x) in SYMBOLS for x in (cond, *args)):
         return np.where(cond, f1(*args), fill_value if f2 is None else f2(*args))
     if np.all(cond):

@@ -13,7 +13,7 @@ from tape_ad.record.constants import CONSTANTS
 
 __all__ = ["DEPTH", "is_handle", "reaches"]
 
-DEPTH = 8
+DEPTH = 12
 """How many steps a handle may be away."""
 
 BUDGET = 4000
