@@ -86,7 +86,7 @@ def for_all(
             return entry.compute(*operands, **options)
     except OneByOneError:
         raise
-    except (Looped, UnbatchableError, UnsupportedArgumentError):
+    except (Looped, UnbatchableError, UnsupportedArgumentError, InPlaceError):
         pass
     return looped(batch, function, args, kwargs)
 

@@ -400,8 +400,9 @@ def makers_of(method: str) -> Makers:
                 return [None] * len(positions)
             family = DISCRETE[name] if discrete else FAMILIES.get(name, PLAIN)
             *shapes, loc, scale = [*parameters, SCALE] if discrete else parameters
-            wanted = [i for i in range(len(shapes) + 1) if i in positions or not (i or discrete)]
-            at = At(out, x, shapes, loc, scale, name, method, tuple(wanted), family)
+            asked = positions if discrete else (0, *positions)
+            wanted = tuple(sorted({*asked}.intersection(range(len(shapes) + 1))))
+            at = At(out, x, shapes, loc, scale, name, method, wanted, family)
             partial = of_counts if discrete else CONTINUOUS_PARTIALS[method]
             return [partial(at, position, last) for position in positions]
 

@@ -20,6 +20,7 @@ import scipy.interpolate
 
 import tape_ad as ta
 from tape_ad.transforms.differentiable import copying
+from tape_ad.transforms.differentiable.reach import DEPTH
 from tests.transforms.differentiable import foreign_code as foreign
 from tests.transforms.differentiable import foreign_kinds as kinds
 
@@ -471,10 +472,10 @@ def test_a_handle_that_is_hidden_deeper_is_said_to_be() -> None:
         return x if not depth else {"inside": buried(x, depth - 1)}
 
     np.testing.assert_array_equal(slopes(lambda x: dug_out(buried(x, 2))), 2 * X)
-    assert dug_out(buried(X, 9)) == 14.0
+    assert dug_out(buried(X, DEPTH + 1)) == 14.0
     with pytest.raises(ta.errors.ConversionError) as caught:
-        slopes(lambda x: dug_out(buried(x, 9)))
-    assert "no handle within 8 steps" in caught.value.__notes__[0]
+        slopes(lambda x: dug_out(buried(x, DEPTH + 1)))
+    assert f"no handle within {DEPTH} steps" in caught.value.__notes__[0]
 
 
 def test_a_rule_that_refuses_is_not_followed_by_a_copy() -> None:
