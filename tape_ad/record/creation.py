@@ -13,6 +13,7 @@ from tape_ad.base.naming import called
 from tape_ad.record.arena import CONSTANT
 from tape_ad.record.constants import ConstantTensor, as_constants
 from tape_ad.record.handles import any_handle
+from tape_ad.record.primals import primal
 from tape_ad.record.tensor import Tensor
 
 __all__ = ["created", "spread", "taken"]
@@ -21,6 +22,9 @@ TAKING = frozenset(
     {np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.require}
 )
 """Those that take an array to another."""
+
+DEFAULT: Any = object()
+"""For `copy`, where it is left out: numpy.array copies then, and with None only where it must."""
 
 ORDERS = {np.ascontiguousarray: "C", np.asfortranarray: "F"}
 
@@ -74,7 +78,7 @@ def taken(
     dtype: Any = None,
     order: Any = None,
     *,
-    copy: bool | enum.Enum | None = None,
+    copy: Any = DEFAULT,
     ndmin: int = 0,
     join: Callable[[Any], Any] | None = None,
     **others: Any,
@@ -96,7 +100,7 @@ def taken(
         When ``copy=False`` and it needs a copy.
     """
     handle = array_of(values) if join is None else join(values)
-    never, copies = copy is False, function is np.array if copy is None else copy
+    never, copies = copy is False, function is np.array if copy is DEFAULT else copy
     if isinstance(copy, enum.Enum):  # of NumPy's three, which the array API's wrappers give
         never, copies = copy.name == "NEVER", copy.name == "ALWAYS"
     if dtype is not None and handle.dtype != np.dtype(dtype):
@@ -104,10 +108,24 @@ def taken(
     if never and handle is not values:
         raise ValueError(f"{called(function)} cannot give this without a copy, as copy=False asks")
     order = ORDERS.get(function, order)
-    if (copies and handle is values) or order in ("C", "F"):
+    if (copies and handle is values) or not lies_in_order(handle, order):
+        if never:
+            raise ValueError(
+                f"{called(function)} cannot give this without a copy, as copy=False asks"
+            )
         handle = np.copy(handle, order=order or "K")
     missing = max(ndmin, 1 if function in ORDERS else 0) - handle.ndim
     return np.reshape(handle, (1,) * missing + handle.shape) if missing > 0 else handle
+
+
+def lies_in_order(handle: Any, order: str | None) -> bool:
+    """Tell whether NumPy would give an array as it is where an order is asked for."""
+    if order not in ("C", "F"):
+        return True
+    data = primal(handle)
+    return isinstance(data, np.ndarray) and (
+        data.flags.c_contiguous if order == "C" else data.flags.f_contiguous
+    )
 
 
 def spread(shape: Any, fill_value: Any, dtype: Any = None, **others: Any) -> Any:

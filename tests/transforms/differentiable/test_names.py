@@ -568,3 +568,31 @@ def test_a_number_of_pythons_may_be_captured(engine: Any) -> None:
     fast = ta.compile(lambda x: 2 * ta.differentiable(rooted)(x), engine=engine)
     for number in (3.0, 4.0, 9.0, 16.0):
         assert fast(number) == 2 * (np.sqrt(number) + number)
+
+
+@pytest.mark.parametrize(
+    "take",
+    [
+        np.ascontiguousarray,
+        np.asfortranarray,
+        np.asarray_chkfinite,
+        lambda b: np.asarray(b, order="C"),
+        lambda b: np.array(b, copy=None),
+        lambda b: np.array(b, copy=False),
+        lambda b: np.require(b, float, "C"),
+        lambda b: np.ascontiguousarray(b.reshape(3, 1).T),
+        lambda b: np.asfortranarray(np.outer(b, b)),
+        lambda b: np.ascontiguousarray(b[::2]),
+        lambda b: np.asarray(b[::2], order="F"),
+        np.array,
+    ],
+)
+def test_what_lies_in_order_is_no_copy(take: Any) -> None:
+    def changed(x: Any) -> Any:
+        b = x * 1.0
+        taken = take(b)
+        taken *= 2
+        return b
+
+    slope = ta.jacobian(ta.differentiable(changed))(X)
+    np.testing.assert_array_equal(slope, np.diag(changed(X) / X))
