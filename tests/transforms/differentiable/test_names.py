@@ -580,7 +580,7 @@ def test_a_number_of_pythons_may_be_captured(engine: Any) -> None:
         lambda b: np.array(b, copy=None),
         lambda b: np.array(b, copy=False),
         lambda b: np.require(b, float, "C"),
-        lambda b: np.ascontiguousarray(b.reshape(3, 1).T),
+        lambda b: np.ascontiguousarray(b.reshape(-1, 1).T),
         lambda b: np.asfortranarray(np.outer(b, b)),
         lambda b: np.ascontiguousarray(b[::2]),
         lambda b: np.asarray(b[::2], order="F"),
