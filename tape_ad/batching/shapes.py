@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.interpreter import Batch
-from tape_ad.batching.arrays import batched_size, in_front, shape_of_one
+from tape_ad.batching.arrays import BatchedArray, batched_size, in_front, shape_of_one
 from tape_ad.batching.basics import (
     Function,
     Looped,
@@ -22,6 +22,7 @@ from tape_ad.batching.basics import (
     spread,
 )
 from tape_ad.batching.products import trailing
+from tape_ad.record.primals import primal
 from tape_ad.rules.numpy.building import linspace
 
 __all__ = [
@@ -63,9 +64,22 @@ def reshaped(batch: Batch, function: Function, args: Any, kwargs: Options) -> An
 def ravelled(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Flatten each."""
     x = lone(batch, args, kwargs)
-    if (args[1] if len(args) > 1 else kwargs.get("order", "C")) != "C":
+    order = str(args[1] if len(args) > 1 else kwargs.get("order", "C")).upper()
+    layout: Any = getattr(primal(x.stack)[:1], "flags", None)  # of one, whatever the stack's
+    if layout is None or order not in ("C", "F", "A", "K"):
         raise Looped
-    return flattened(x)
+    if order == "F" or (order != "C" and layout.f_contiguous and not layout.c_contiguous):
+        kept, out = layout.f_contiguous, flattened(BatchedArray(reversed_axes(x), batch))
+    elif order == "K" and not layout.c_contiguous:
+        raise Looped
+    else:
+        kept, out = layout.c_contiguous, flattened(x)
+    return out if kept or not np.may_share_memory(primal(out), primal(x.stack)) else np.copy(out)
+
+
+def reversed_axes(x: BatchedArray) -> Any:
+    """Transpose each."""
+    return np.transpose(x.stack, (0, *range(x.ndim, 0, -1)))
 
 
 def transposed(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:

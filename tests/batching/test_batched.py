@@ -730,3 +730,30 @@ def test_a_batch_of_a_checkpoint_is_one_node() -> None:
     assert len(record) == 2
     slope = -np.exp(X) * np.sin(np.exp(X)) * np.cos(np.cos(np.exp(X)))
     np.testing.assert_allclose(np.sum(out).grad().wrt(handle), slope, rtol=1e-12)
+
+
+@pytest.mark.parametrize("order", ["C", "F", "A", "K"])
+@pytest.mark.parametrize(
+    "show",
+    [
+        lambda b: b,
+        lambda b: b[::2],
+        lambda b: b[::-1],
+        lambda b: b.reshape(2, 2),
+        lambda b: b.reshape(2, 2).T,
+        lambda b: b.reshape(2, 2)[:, :1],
+        lambda b: b.reshape(2, 2)[:1],
+    ],
+)
+def test_what_is_flattened_is_a_view_where_numpys_is(show: Any, order: Any) -> None:
+    def changed(x: Any) -> Any:
+        b = x * 1.0
+        flat = show(b).ravel(order)
+        flat += np.arange(10.0, 10.0 + flat.size)
+        return b
+
+    x = np.arange(1.0, 13.0).reshape(3, 4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BatchWarning)  # of orders that are taken one by one
+        found = ta.batched(changed)(x)
+    np.testing.assert_array_equal(found, [changed(each) for each in x])
