@@ -1,8 +1,11 @@
 """Whether a handle can be reached from what a call is given: a bounded look."""
 
+import collections
 import functools
+import io
+import itertools
 import types
-from collections.abc import Hashable
+from collections.abc import Hashable, ItemsView, Iterator, ValuesView
 from typing import Any
 
 import numpy as np
@@ -78,13 +81,16 @@ HANDLE: Any = object()
 LOOKS: dict[type, Any] = {}
 """How to look into the objects of each type: a function that gives what they hold, or None."""
 
+SHOWING = (collections.deque, ValuesView, ItemsView)
+"""Collections that are neither lists nor dicts."""
+
 MOST_TYPES = 4096
 """How many types are kept, of those that are made anew with every call."""
 
 
 def look_of(kind: Any) -> Any:  # noqa: PLR0911 - one for each kind
     """Say how to look into the objects of a type."""
-    if kind in PLAIN or issubclass(kind, (type, types.ModuleType)):
+    if kind in PLAIN or issubclass(kind, (type, types.ModuleType, io.IOBase)):
         return None
     if (is_handle_type(kind) and kind not in CONSTANTS) or is_dask(kind):
         return HANDLE
@@ -94,6 +100,12 @@ def look_of(kind: Any) -> Any:  # noqa: PLR0911 - one for each kind
         return but_plain
     if kind is dict:
         return lambda mapping: but_plain(mapping.values())
+    if issubclass(kind, SHOWING):
+        return list
+    if kind is types.MappingProxyType:
+        return lambda mapping: but_plain(mapping.values())
+    if issubclass(kind, Iterator) and kind is not itertools.count:
+        return HANDLE  # for looking at what it gives would take that away
     if kind is types.FunctionType:
         return held_by_function
     if kind is types.MethodType:

@@ -1,6 +1,7 @@
 """Functions, modules and classes of other people's code, copied so that they take handles."""
 
 import asyncio
+import collections
 import functools
 import gc
 import inspect
@@ -504,3 +505,23 @@ def test_classes_that_are_compiled_stay_as_they_are() -> None:
     f = copying.copied_function(scipy.interpolate.griddata)
 
     np.testing.assert_allclose(f(corners, values, [[0.2, 0.3]]), [0.8])
+
+
+@pytest.mark.parametrize(
+    "giving",
+    [
+        lambda x: (each for each in x),
+        lambda x: iter([*x]),
+        lambda x: map(abs, x),
+        collections.deque,
+        lambda x: dict(enumerate(x)).values(),
+        lambda x: types.MappingProxyType(dict(enumerate(x))).values(),
+        lambda x: collections.OrderedDict(enumerate(x)).values(),
+    ],
+)
+def test_a_handle_is_found_in_what_gives_one_after_the_other(giving: Any) -> None:
+    @ta.differentiable
+    def total(values: Any) -> Any:
+        return sum(v * 100 if isinstance(v, float) else v for v in values)
+
+    np.testing.assert_array_equal(slopes(lambda x: total(giving(x))), np.full(X.shape, 100.0))
