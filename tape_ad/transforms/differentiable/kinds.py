@@ -72,6 +72,13 @@ def hasattr_(value: Any, name: str) -> bool:
     return hasattr(model_of(value) if is_array_like(value) else value, name)
 
 
+def getattr_(value: Any, name: str, *default: Any) -> Any:
+    """Stand in for `getattr`, which gives the default for what handles alone have."""
+    if default and is_array_like(value) and not hasattr_(value, name):
+        return default[0]
+    return getattr(value, name, *default)
+
+
 def type_of(value: Any) -> Any:
     """Give the type of what a handle stands for, under the name that it has in copies."""
     kind = type(model_of(value)) if is_array_like(value) else type(value)
@@ -310,8 +317,9 @@ for _original, _function in ((isinstance, isinstance_), (issubclass, issubclass_
     note_stand_in(_original, _function)
 note_stand_in(round, round_)
 note_stand_in(hasattr, hasattr_)
+note_stand_in(getattr, getattr_)
 
 BUILTINS.update(vars(builtins))
 BUILTINS.update({"isinstance": isinstance_, "issubclass": issubclass_, "super": Super})
-BUILTINS["hasattr"] = hasattr_
+BUILTINS.update({"hasattr": hasattr_, "getattr": getattr_})
 BUILTINS.update({"float": KNOWN[float], "complex": KNOWN[complex], "type": Type, "round": round_})

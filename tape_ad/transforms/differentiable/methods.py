@@ -53,6 +53,26 @@ class Flat:
         """Give the elements as an array of one axis."""
         return self[:]
 
+    def __eq__(self, other: object) -> Any:
+        return self[:] == other
+
+    def __ne__(self, other: object) -> Any:
+        return self[:] != other
+
+    def __lt__(self, other: Any) -> Any:
+        return self[:] < other
+
+    def __le__(self, other: Any) -> Any:
+        return self[:] <= other
+
+    def __gt__(self, other: Any) -> Any:
+        return self[:] > other
+
+    def __ge__(self, other: Any) -> Any:
+        return self[:] >= other
+
+    __hash__ = None  # type: ignore[assignment]  # as that of ndarray.flat
+
 
 def filling(handle: Any) -> Callable[[Any], None]:
     """Give ``handle.fill``."""

@@ -596,3 +596,19 @@ def test_what_lies_in_order_is_no_copy(take: Any) -> None:
 
     slope = ta.jacobian(ta.differentiable(changed))(X)
     np.testing.assert_array_equal(slope, np.diag(changed(X) / X))
+
+
+def test_flat_elements_are_compared_and_attributes_of_handles_alone_are_not_there() -> None:
+    @ta.differentiable
+    def chosen(x: Any) -> Any:
+        none: Any = np.zeros(3)
+        if np.any(none.flat != 0):
+            return np.sum(none) * x.sum()
+        if (x.flat > 0).all() and not (x.flat < 0.1).any():
+            x = x * 3
+        if getattr(x, "index", None) is None and getattr(x[0], "__len__", None) is None:
+            x = x * 7
+        return np.sum(x) if getattr(x, "shape", ()) == X.shape else x[0]
+
+    assert chosen(X) == 21 * np.sum(X)
+    np.testing.assert_array_equal(ta.grad(chosen)(X), np.full(X.shape, 21.0))
