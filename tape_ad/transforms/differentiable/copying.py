@@ -38,6 +38,7 @@ from tape_ad.transforms.differentiable.table import (
     BUILTINS,
     MADE_OF_RULES,
     ORIGINALS,
+    SOURCES,
     STANDARD,
     note_source,
     original_of,
@@ -49,6 +50,7 @@ __all__ = [
     "DictCopy",
     "Globals",
     "ModuleCopy",
+    "bring_up_to_date",
     "converted",
     "copied_function",
     "is_copied_module",
@@ -284,7 +286,9 @@ def copied_function(function: Any) -> Any:
     with LOCK:
         found = COPIES.get(function, ABSENT)
         if found is not ABSENT:
-            return found
+            marks = WATCHED.get(found)
+            if marks is None or brought_up_to_date(found, marks):
+                return found
         making = IN_PROGRESS.get(id(function))
         if making is not None:
             return making
@@ -313,6 +317,7 @@ def around_copies(function: Any) -> Any:
         function.__code__, function.__globals__, function.__name__, function.__defaults__, own
     )
     note_source(function, copy)
+    WATCHED[copy] = marks_of(function)
     return functools.update_wrapper(copy, function)
 
 
@@ -362,6 +367,8 @@ def make_function(function: Any) -> Any:
         del IN_PROGRESS[id(function)]
     for each in (copy, first):  # also the one that what it closes over may hold
         note_source(function, each)
+        if own is not None:
+            WATCHED[each] = marks_of(function)
         each.__dict__ = function.__dict__  # the same: what is written to it is seen by both
         each.__qualname__, each.__module__ = function.__qualname__, function.__module__
         each.__doc__ = function.__doc__
@@ -415,11 +422,126 @@ def closure_of(function: Any) -> Any:
                 value = cell.cell_contents
             except ValueError:
                 value = None
-            found = borrowed(value) if type(value) is np.ndarray else converted(value)
+            found = content(value)
             if found is not value:
                 own = types.CellType(found)
         cells.append(own)
     return tuple(cells)
+
+
+def content(value: Any) -> Any:
+    """Give what a variable of an enclosing function holds in a copy."""
+    return borrowed(value) if type(value) is np.ndarray else converted(value)
+
+
+WATCHED: "weakref.WeakKeyDictionary[Any, list[Any]]" = weakref.WeakKeyDictionary()
+"""What the cells of a copy's original held when the copy's own were filled.
+
+It keeps nothing alive that might hold the copy.
+"""
+
+
+class Parts:
+    """What was in a list, tuple or dict, and which one it was."""
+
+    __slots__ = ("identity", "marks")
+
+    def __init__(self, value: Any, depth: int) -> None:
+        self.identity = id(value)
+        self.marks = [mark_of(each, depth - 1) for each in parts_of(value)] if depth else []
+
+    def hold(self, value: Any) -> bool:
+        """Tell whether the same is in the same container."""
+        if id(value) != self.identity:
+            return False
+        parts = parts_of(value)
+        return len(parts) == len(self.marks) and all(map(is_marked, self.marks, parts))
+
+
+def parts_of(value: Any) -> Any:
+    """Give what is in a container that is looked through for functions."""
+    if type(value) not in CONTAINERS or len(value) > ELEMENTS:
+        return ()
+    return [*value, *value.values()] if type(value) is dict else value
+
+
+CONTAINERS = frozenset({list, tuple, dict})
+"""Types of containers that are copied if there are functions in them."""
+
+NESTED = 8
+"""How deep containers are looked through for changes."""
+
+
+def mark_of(value: Any, depth: int = NESTED) -> Any:
+    """Make what tells later whether this very object is still there."""
+    if type(value) in PLAIN:
+        return value
+    if type(value) in CONTAINERS:
+        return Parts(value, depth)
+    try:
+        return weakref.ref(value)
+    except TypeError:
+        return value
+
+
+def is_marked(mark: Any, value: Any) -> bool:
+    """Tell whether an object is the one that a mark was made of, with the same in it."""
+    kind = type(mark)
+    if kind is weakref.ref:
+        return mark() is value
+    return mark.hold(value) if kind is Parts else mark is value
+
+
+def marks_of(function: Any) -> list[Any]:
+    """Note what the cells of a function hold that its copy has of its own, or may need to have."""
+    assigned = cells_assigned(function.__code__)
+    names = function.__code__.co_freevars
+    return [
+        ABSENT if name == "__class__" or name in assigned else mark_of(held(cell))
+        for name, cell in zip(names, function.__closure__, strict=True)
+    ]
+
+
+def held(cell: Any) -> Any:
+    """Give what a cell holds; None for an empty one."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
+
+
+def brought_up_to_date(copy: Any, marks: list[Any]) -> bool:
+    """Convert anew what variables of enclosing functions hold that was bound or changed since.
+
+    False is for a copy that has a cell in common with the original, which it can no longer have:
+    another has to be made.
+    """
+    reference = SOURCES.get(copy, None)
+    original = None if reference is None else reference()
+    if original is None or original.__code__.co_freevars != copy.__code__.co_freevars:
+        return True
+    kept = True
+    for i, (cell, own) in enumerate(zip(original.__closure__, copy.__closure__, strict=True)):
+        if marks[i] is ABSENT:
+            continue
+        value = held(cell)
+        if is_marked(marks[i], value):
+            continue
+        found = content(value)
+        if own is not cell:
+            own.cell_contents = found
+        elif found is not value:
+            kept = False
+            continue
+        marks[i] = mark_of(value)
+    return kept
+
+
+def bring_up_to_date() -> None:
+    """Let every copy see what has been bound anew in the functions around its original."""
+    with LOCK:
+        for copy, marks in [*WATCHED.items()]:
+            brought_up_to_date(copy, marks)
 
 
 @functools.lru_cache(4096)

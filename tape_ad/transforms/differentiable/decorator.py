@@ -29,6 +29,7 @@ from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
 )
 from tape_ad.transforms.differentiable.copying import (
     DictCopy,
+    bring_up_to_date,
     converted,
     converted_in_scipy,
     copied_function,
@@ -92,6 +93,7 @@ def call_copy(make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str,
 
 def run(make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call the copy of a function with arguments as it sees them."""
+    bring_up_to_date()
     return make(function)(*map(given_in, args), **{name: given_in(kwargs[name]) for name in kwargs})
 
 

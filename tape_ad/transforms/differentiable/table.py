@@ -11,6 +11,7 @@ __all__ = [
     "ABSENT",
     "BUILTINS",
     "ORIGINALS",
+    "SOURCES",
     "STANDARD",
     "WeakIdentities",
     "note_source",
