@@ -1,5 +1,6 @@
 """Programs in which several values are one memory: views, copies of what repeats, in place."""
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+from tape_ad.errors import UnsupportedArgumentError
 from tests.programs.bits import all_same
 from tests.programs.natively import assert_native_agrees
 
@@ -79,3 +81,69 @@ def test_a_view_that_shows_elements_many_times_is_written_to() -> None:
     for _ in range(3):
         found = fast(x)
     np.testing.assert_array_equal(found, function(x))
+
+
+LAYOUTS: dict[str, Function] = {
+    "[::-1]": lambda y: y[::-1],
+    "T": lambda y: y.T,
+    "reshape": lambda y: y.reshape(3, 2),
+    "rot90": np.rot90,
+    "swapaxes": lambda y: y.swapaxes(0, -1),
+    "[:, ::-1]": lambda y: y[:, ::-1],
+}
+COPIES: dict[str, Callable[[Any, Any], Any]] = {
+    "ravel": lambda y, order: y.ravel(order),
+    "np.ravel": lambda y, order: np.ravel(y, order=order),
+    "flatten": lambda y, order: y.flatten(order),
+    "copy": lambda y, order: y.copy(order),
+    "copy and ravel": lambda y, order: np.copy(y, order=order).ravel("K"),
+    "astype and ravel": lambda y, order: y.astype(np.float32, order=order).ravel("K"),
+    "ufunc and ravel": lambda y, order: np.multiply(y, 2.0, order=order).ravel("K"),
+    "reshape": lambda y, order: y.reshape(-1, order="C" if order == "K" else order),
+}
+
+
+def of_layout(chain: tuple[Function, ...], copies: list[tuple[str, str]]) -> Function:
+    """Make a function that copies a view in several orders."""
+
+    def function(x: Any) -> Any:
+        y = x.reshape(2, 3)
+        for view in chain:
+            y = view(y)
+        return [COPIES[name](y, order) for name, order in copies]
+
+    return function
+
+
+def with_gradient(chain: tuple[Function, ...], name: str, order: str) -> bool:
+    """Tell whether eager code has a gradient; it has none of an order that a handle hides."""
+    try:
+        ta.grad(lambda x: np.sum(of_layout(chain, [(name, order)])(x)[0]))(np.arange(6.0))
+    except UnsupportedArgumentError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    "chain", [each for n in range(3) for each in itertools.product(LAYOUTS, repeat=n)], ids=" ".join
+)
+def test_copies_in_each_order_of_each_layout(chain: tuple[str, ...]) -> None:
+    x, views = np.arange(6.0) + 1, tuple([LAYOUTS[each] for each in chain])
+    every = list(itertools.product(COPIES, "CFAK"))
+    values = of_layout(views, every)
+    known = [each for each in every if with_gradient(views, *each)]
+    assert set(itertools.product(("ravel", "flatten", "copy"), "CF")) <= set(known)
+
+    def weighed(x: Any) -> Any:
+        return sum(
+            np.sum(each * each * np.arange(1.0, 7.0).reshape(each.shape))
+            for each in of_layout(views, known)(x)
+        )
+
+    for function in (values, ta.grad(weighed)):
+        for engine in ("numpy", "native"):
+            fast = ta.compile(function, engine=engine)
+            for scale in (1.0, 1.0, 1.0, 3.0):
+                for given, wanted in zip(fast(x * scale), function(x * scale), strict=True):
+                    np.testing.assert_allclose(given, wanted, rtol=1e-14)
+                    assert np.shape(given) == np.shape(wanted)

@@ -10,7 +10,7 @@ from attrs import frozen
 
 from tape_ad.programs.capture.tracers import cast
 from tape_ad.programs.engines.native.codegen.gathers import GATHER
-from tape_ad.programs.engines.native.ir import Literal, MemRef
+from tape_ad.programs.engines.native.ir import Literal, MemRef, is_c_order
 from tape_ad.programs.engines.native.lowering.calls import (
     Lowering,
     NotLowerable,
@@ -304,6 +304,10 @@ def reshaped(lowering: Lowering) -> None:
     """Lower `numpy.reshape` and `numpy.ravel`, where they copy."""
     call, out = lowering.call, lowering.out
     ref = operand(lowering, call.args[0])
+    positional = call.args[1 if call.function is np.ravel else 2 :]
+    order = (*positional, call.kwargs.get("order"))[0]
+    if order not in (None, "C", "F") and not is_c_order(ref):
+        raise NotLowerable("an order that depends on how elements lie in memory")
     in_order = "order" not in call.kwargs and len(call.args) < 3
     plain = call.function is np.reshape or len(call.args) == 1
     if not in_order or not plain or out.strides != MemRef.new(out.shape, out.dtype).strides:
