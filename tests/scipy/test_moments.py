@@ -165,6 +165,14 @@ def test_moments_by_a_shape_at_the_least_that_it_may_be(
     assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
+def test_the_entropy_of_pearson3_without_skewness() -> None:
+    """Its expansion is 1 / 2 log(2 pi e) - skew**2 / 12 - skew**4 / 192 + ..."""
+    slope = ta.grad(lambda skew: np.sum(stats.pearson3.entropy(skew)))
+    np.testing.assert_allclose(slope(np.array([0.0, 0.02])), [0, -0.02 / 6 - 0.02**3 / 48], 1e-7)
+    assert ta.grad(slope)(0.0) == pytest.approx(-1 / 6, rel=1e-14)
+    assert ta.grad(ta.grad(ta.grad(slope)))(0.0) == pytest.approx(-1 / 8, rel=1e-14)
+
+
 def test_moments_that_do_not_exist() -> None:
     record = ta.ComputationRecord()
     df = record.tensor(1.5)
