@@ -95,6 +95,20 @@ def test_the_median_of_a_symmetric_family_stays(method: str) -> None:
     assert ta.grad(lambda beta: getattr(stats.gennorm, method)(0.5, beta))(2.0) == 0.0
 
 
+@pytest.mark.parametrize("method", ["cdf", "sf", "logcdf", "logsf", "ppf", "isf"])
+def test_the_share_of_a_symmetric_family_around_its_centre(method: str) -> None:
+    """The slope of its density by beta at 0, beta / (2 Gamma(1 / beta)), has that of the shares."""
+    function, at = getattr(stats.gennorm, method), 0.5 if method in ("ppf", "isf") else 0.0
+    last = ta.grad(lambda z: ta.grad(lambda beta: function(z, beta))(1.7))(at)
+    first = ta.grad(lambda beta: ta.grad(lambda z: function(z, beta))(at))(1.7)
+    density = 1.7 / (2 * scipy.special.gamma(1 / 1.7))
+    slope = density * (1 / 1.7 + scipy.special.digamma(1 / 1.7) / 1.7**2)
+    factors = {"logcdf": 2.0, "logsf": -2.0, "sf": -1.0, "ppf": -1 / density**2}
+    expected = slope * {**factors, "isf": 1 / density**2}.get(method, 1.0)
+    assert last == pytest.approx(expected, rel=1e-12)
+    assert first == pytest.approx(expected, rel=1e-12)
+
+
 AT_ZERO = [("burr", 1, 1), ("burr12", 1, 4), ("exponweib", 1, 1), ("fisk", 1), ("gengamma", 1, 1)]
 
 

@@ -213,6 +213,44 @@ def test_parameters_at_special_points(
     np.testing.assert_allclose(out.grad().wrt(chosen), expected, rtol=1e-13, atol=1e-15)
 
 
+DENSITIES = ["pdf", "logpdf", "cdf", "sf", "logcdf", "logsf", "ppf", "isf"]
+
+
+@pytest.mark.parametrize("method", DENSITIES)
+@pytest.mark.parametrize(
+    ("name", "shapes"), [("vonmises", ()), ("vonmises_line", ()), ("rice", ()), ("ncx2", (3.0,))]
+)
+def test_a_shape_at_the_least_that_it_may_be(name: str, shapes: Any, method: str) -> None:
+    """Against differences to the right, of values and of first derivatives."""
+    own = getattr(getattr(stats, name), method)
+
+    def function(shape: Any, x: Any = 0.3) -> Any:
+        return own(x, *shapes, shape)
+
+    step = 1e-4
+    for f, slope in (
+        (function, ta.grad(function)),
+        (ta.grad(function), ta.grad(ta.grad(function))),
+    ):
+        values = [f(k * step) for k in range(5)]
+        right = np.dot([-25 / 12, 4, -3, 4 / 3, -1 / 4], values) / step
+        assert slope(0.0) == pytest.approx(right, rel=1e-7, abs=1e-8)
+    by_shape = ta.grad(lambda x: ta.grad(lambda shape: function(shape, x))(0.0))(0.3)
+    by_variable = ta.grad(lambda shape: ta.grad(lambda x: function(shape, x))(0.3))(0.0)
+    assert by_shape == pytest.approx(by_variable, rel=1e-12, abs=1e-14)
+
+
+def test_the_tail_of_a_noncentral_density() -> None:
+    """The series of 0F1(3 / 2; z) is sinh(2 sqrt(z)) / (2 sqrt(z))."""
+    by_x, by_nc = ta.grad(lambda x, nc: stats.ncx2.logpdf(x, 3.0, nc), (0, 1))(1800.0, 0.7)
+    root = np.sqrt(0.7 * 1800.0)
+    rise = 0.5 * (1 / np.tanh(root) - 1 / root) / root  # of log(sinh(root) / root) by nc * x
+    assert by_x == pytest.approx(0.5 / 1800 - 0.5 + 0.7 * rise, rel=1e-11)
+    assert by_nc == pytest.approx(1800 * rise - 0.5, rel=1e-10)
+    by_nc = ta.grad(lambda nc: stats.ncx2.logpdf(1800.0, 3.0, nc))(0.0)
+    assert by_nc == pytest.approx(299.5, rel=1e-10)
+
+
 @pytest.mark.parametrize("method", ["pdf", "logpdf", "cdf", "logsf", "ppf"])
 def test_a_value_that_is_nan_has_no_finite_derivative(method: str) -> None:
     for values in ((0.5, 0.0, -1.0), (0.5, np.nan, 1.0), (np.nan, 0.0, 1.0)):

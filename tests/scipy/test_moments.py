@@ -123,6 +123,56 @@ def test_moments_by_quadrature_to_second_order(name: str, letter: str) -> None:
     assert ta.grad(slope)(shapes[-1]) == pytest.approx(second, rel=1e-6, abs=1e-7)
 
 
+@pytest.mark.parametrize(
+    ("letter", "first", "second"),
+    [
+        ("m", -0.98905599532797256, 1.81495815217),
+        ("v", -4.3030772285491516, 23.436678355),
+        ("s", -5.9666124126670912, 24.559573319),
+        ("k", -28.917688340799625, 305.23206604),
+    ],
+)
+def test_moments_of_extremes_around_0(letter: str, first: float, second: float) -> None:
+    """With the derivatives of the closed formula in 60 digits, at 0 and near it."""
+    slope = ta.grad(lambda c: np.sum(stats.genextreme.stats(c, moments=letter)))
+    assert slope(0.0) == pytest.approx(first, rel=1e-12)
+    assert slope(1e-9) == pytest.approx(first + 1e-9 * second, rel=1e-12)
+    assert ta.grad(slope)(0.0) == pytest.approx(second, rel=1e-9)
+    around, beside = slope(np.array([0.0, 0.3])), slope(0.3)
+    np.testing.assert_allclose(around, [first, beside], rtol=1e-12)
+    edges = slope(np.array([0.1 - 1e-7, 0.1 + 1e-7, -0.1 - 1e-7, -0.1 + 1e-7]))
+    np.testing.assert_allclose(edges[::2], edges[1::2], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "expected"),
+    [
+        ("vonmises", "var", -2.0),
+        ("vonmises", "std", -np.sqrt(3) / np.pi),
+        ("vonmises", "entropy", 0.0),
+        ("vonmises", "median", 0.0),
+        ("vonmises_line", "var", -2.0),
+        ("rice", "mean", 0.0),
+        ("rice", "var", 0.0),
+        ("rice", "entropy", 0.0),
+        ("rice", "median", 0.0),
+    ],
+)
+def test_moments_by_a_shape_at_the_least_that_it_may_be(
+    name: str, method: str, expected: float
+) -> None:
+    found = ta.grad(getattr(getattr(stats, name), method))(0.0)
+    assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+def test_the_entropy_of_pearson3_without_skewness() -> None:
+    """Its expansion is 1 / 2 log(2 pi e) - skew**2 / 12 - skew**4 / 192 + ..."""
+    slope = ta.grad(lambda skew: np.sum(stats.pearson3.entropy(skew)))
+    np.testing.assert_allclose(slope(np.array([0.0, 0.02])), [0, -0.02 / 6 - 0.02**3 / 48], 1e-7)
+    assert ta.grad(slope)(0.0) == pytest.approx(-1 / 6, rel=1e-14)
+    assert ta.grad(ta.grad(ta.grad(slope)))(0.0) == pytest.approx(-1 / 8, rel=1e-14)
+
+
 def test_moments_that_do_not_exist() -> None:
     record = ta.ComputationRecord()
     df = record.tensor(1.5)

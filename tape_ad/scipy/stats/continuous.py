@@ -10,7 +10,7 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.densities import gamma_density
 from tape_ad.scipy.special.incomplete import betainc_slope, gammainc_slope
 from tape_ad.scipy.special.logarithms import root_slope
-from tape_ad.scipy.special.noncentral import chi_first, fisher_fourth, student_third
+from tape_ad.scipy.special.noncentral import chi_first, chi_second, fisher_fourth, student_third
 from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.special.statistics import kolmogorov, smirnov
 from tape_ad.scipy.stats.expectations import expectation
@@ -26,7 +26,7 @@ from tape_ad.scipy.stats.families import (
     share,
     share_over,
 )
-from tape_ad.scipy.stats.methods import pdf
+from tape_ad.scipy.stats.methods import logpdf, pdf
 
 __all__ = ["CONTINUOUS", "FAMILIES", "LINES"]
 
@@ -275,6 +275,16 @@ SPECIAL_FAMILIES: dict[str, Family] = {
 }
 """Those that a release of SciPy may not have."""
 
+
+def chi_rise(y: Array, df: Array, nc: Array) -> Array:
+    """The density of ncx2 with two degrees of freedom more, over y times its own; 1 / df at 0."""
+    start = np.equal(y, 0)
+    inner = np.where(start, 1.0, y)
+    more, own = (logpdf(inner, k, nc, 0.0, 1.0, name="ncx2") for k in (df + 2, df))
+    first = (1 - nc * y / (df * (df + 2))) / df
+    return np.where(start, first, np.exp(more - own) / inner)
+
+
 LINES: dict[tuple[str, str], Formula] = {
     ("ksone", "pdf"): lambda y, n: -smirnov(y, n, y),
     ("kstwobign", "pdf"): lambda y: -kolmogorov(y, y),
@@ -325,6 +335,16 @@ FAMILIES: dict[str, Family] = {
         ),
     ),
     "erlang": Family(None, (None,)),
+    "ncx2": Family(
+        lambda y, df, nc: ratio(0.5 * df - 1, y) - 0.5 + 0.5 * nc * chi_rise(y, df, nc),
+        (
+            Shape(slope=lambda y, df, nc: chi_second(y, y, df, nc)),
+            Shape(
+                lambda y, df, nc: 0.5 * (y * chi_rise(y, df, nc) - 1),
+                slope=lambda y, df, nc: -pdf(y, df + 2, nc, 0.0, 1.0, name="ncx2"),
+            ),
+        ),
+    ),
     "burr": Family(
         lambda y, c, d: ratio(c * d - 1, y) - (d + 1) * c * share_over(y, c),
         (

@@ -84,11 +84,14 @@ def share_over(y: Array, c: Array) -> Array:
 
 def gennorm_slope(y: Array, beta: Array) -> Array:
     """Differentiate the distribution function of gennorm by its shape parameter."""
-    size = np.absolute(y)
+    middle = np.equal(y, 0)
+    size = np.where(middle, 1.0, np.absolute(y))
     power = size**beta
-    inside = sp.xlogy(size, size) * np.exp(-power - sp.gammaln(1 / beta))  # a density's, times y
-    slope = inside - gammainc_slope(1 / beta, power, 1) / (beta * beta)
-    return 0.5 * np.sign(y) * slope
+    norm = np.exp(-sp.gammaln(1 / beta))
+    inside = sp.xlogy(size, size) * np.exp(-power) * norm  # a density's, times y
+    slope = 0.5 * np.sign(y) * (inside - gammainc_slope(1 / beta, power, 1) / (beta * beta))
+    centre = 0.5 * y * norm * (1 + sp.digamma(1 / beta) / beta)  # where the sign has no slope
+    return np.where(middle, centre, slope)
 
 
 FORMULAS: dict[Any, Entry] = {
@@ -348,3 +351,35 @@ def ends_of_extremes(self: Any, c: Array) -> tuple[Array, Array]:
     """The ends of genextreme's support, of which SciPy divides by the least number there is."""
     end = 1 / np.where(np.equal(c, 0), 1.0, c)
     return np.where(np.less(c, 0), end, -np.inf), np.where(np.greater(c, 0), end, np.inf)
+
+
+def scaled_bessel(z: Array) -> Array:
+    """exp(-z) I0(z) for z >= 0, with its slope from the right at 0, where `i0e` has a kink."""
+    none = np.equal(z, 0)
+    at = np.where(none, z, 0.0)
+    return np.where(none, np.exp(-at) * sp.i0(at), sp.i0e(z))
+
+
+@stands_for(scipy.stats._continuous_distns.vonmises_gen._pdf)
+def vonmises_density(self: Any, x: Array, kappa: Array) -> Array:
+    """The density of vonmises, as SciPy computes it."""
+    return np.exp(kappa * sp.cosm1(x)) / (2 * np.pi * scaled_bessel(kappa))
+
+
+@stands_for(scipy.stats._continuous_distns.vonmises_gen._logpdf)
+def vonmises_log_density(self: Any, x: Array, kappa: Array) -> Array:
+    """Its logarithm."""
+    return kappa * sp.cosm1(x) - np.log(2 * np.pi) - np.log(scaled_bessel(kappa))
+
+
+@stands_for(scipy.stats._continuous_distns.vonmises_gen._entropy)
+def vonmises_entropy(self: Any, kappa: Array) -> Array:
+    """The entropy of vonmises, as SciPy computes it."""
+    norm = scaled_bessel(kappa)
+    return -kappa * sp.i1e(kappa) / norm + np.log(2 * np.pi * norm) + kappa
+
+
+@stands_for(scipy.stats._continuous_distns.rice_gen._pdf)
+def rice_density(self: Any, x: Array, b: Array) -> Array:
+    """The density of rice, as SciPy computes it."""
+    return x * np.exp(-(x - b) * (x - b) / 2.0) * scaled_bessel(x * b)

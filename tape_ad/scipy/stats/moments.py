@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tape_ad.extend.arrays import Array
+from tape_ad.scipy.stats.expectations import moment_of
 from tape_ad.scipy.stats.partials import body_of
 
 __all__ = ["moment_by_lines"]
@@ -52,8 +53,25 @@ def by_lines(letter: str, shapes: Sequence[Array], name: str) -> Array | None:
     """Look for lines of SciPy's that compute a moment."""
     if letter == "e" and name == "pearson3":  # which is a gamma variable, and has no lines for it
         (skew,) = shapes
-        whole = by_lines("e", [4 / (skew * skew)], "gamma")
-        return whole + np.log(0.5 * np.absolute(skew))
+        normal = np.equal(skew, 0)  # around which a series in the inverse of gamma's shape serves
+        u, bent = 0.25 * np.where(normal, skew, 0.0) ** 2, np.where(normal, 1.0, skew)
+        lost = u * (1 / 3 + u * (1 / 12 + u * (1 / 90 - u / 120)))
+        whole = by_lines("e", [4 / (bent * bent)], "gamma") + np.log(0.5 * np.absolute(bent))
+        return np.where(normal, 0.5 * np.log(2 * np.pi) + 0.5 - lost, whole)
+    if letter != "e" and name == "genextreme":  # whose lines lose all digits around 0
+        (c,) = shapes
+        near = np.less(np.absolute(c), NEAR)
+        around = moment_of(letter, [np.where(near, c, 0.0)], name)
+        return np.where(near, around, lines_for(letter, [np.where(near, 1.0, c)], name))
+    return lines_for(letter, shapes, name)
+
+
+NEAR = 0.1
+"""How far around 0 the moments of genextreme are integrals."""
+
+
+def lines_for(letter: str, shapes: Sequence[Array], name: str) -> Array | None:
+    """Compute a moment by SciPy's lines, or give None."""
     if letter == "e":
         entropy = body_of(name, "entropy")
         return None if entropy is None else entropy(*shapes)
