@@ -413,7 +413,7 @@ def closure_of(function: Any) -> Any:
     """Give the cells of a copy: the original's, but for those that hold what is converted."""
     if function.__closure__ is None:
         return None
-    assigned = cells_assigned(function.__code__)
+    assigned = names_left(function)
     cells = []
     for name, cell in zip(function.__code__.co_freevars, function.__closure__, strict=True):
         own = cell
@@ -427,6 +427,38 @@ def closure_of(function: Any) -> Any:
                 own = types.CellType(found)
         cells.append(own)
     return tuple(cells)
+
+
+def names_left(function: Any) -> frozenset[str]:
+    """Name the variables of enclosing functions that a copy has in common with the original.
+
+    They are those that it assigns to, and arrays that a function within its reach assigns to.
+    """
+    own = cells_assigned(function.__code__)
+    names, cells = function.__code__.co_freevars, function.__closure__
+    arrays = {id(cell): name for name, cell in zip(names, cells, strict=True) if is_array_in(cell)}
+    if not arrays or len(cells) == 1:
+        return own
+    assigned: set[int] = set()
+    met: set[int] = {id(function)}
+    met_next = [held(cell) for cell in cells]
+    while met_next and len(met) < ELEMENTS:
+        each = met_next.pop()
+        if id(each) in met:
+            continue
+        met.add(id(each))
+        met_next.extend(parts_of(each))
+        if type(each) is types.FunctionType and each.__closure__ is not None:
+            there = cells_assigned(each.__code__)
+            for name, cell in zip(each.__code__.co_freevars, each.__closure__, strict=False):
+                assigned |= {id(cell)} if name in there else set()
+                met_next.append(held(cell))
+    return own | {name for key, name in arrays.items() if key in assigned}
+
+
+def is_array_in(cell: Any) -> bool:
+    """Tell whether a cell holds an array."""
+    return type(held(cell)) is np.ndarray
 
 
 def content(value: Any) -> Any:
@@ -460,6 +492,8 @@ class Parts:
 
 def parts_of(value: Any) -> Any:
     """Give what is in a container that is looked through for functions."""
+    if type(value) is functools.partial:
+        return value.func, value.args, value.keywords
     if type(value) not in CONTAINERS or len(value) > ELEMENTS:
         return ()
     return [*value, *value.values()] if type(value) is dict else value
@@ -476,7 +510,7 @@ def mark_of(value: Any, depth: int = NESTED) -> Any:
     """Make what tells later whether this very object is still there."""
     if type(value) in PLAIN:
         return value
-    if type(value) in CONTAINERS:
+    if type(value) in CONTAINERS or type(value) is functools.partial:
         return Parts(value, depth)
     try:
         return weakref.ref(value)
@@ -494,7 +528,7 @@ def is_marked(mark: Any, value: Any) -> bool:
 
 def marks_of(function: Any) -> list[Any]:
     """Note what the cells of a function hold that its copy has of its own, or may need to have."""
-    assigned = cells_assigned(function.__code__)
+    assigned = names_left(function)
     names = function.__code__.co_freevars
     return [
         ABSENT if name == "__class__" or name in assigned else mark_of(held(cell))

@@ -1,5 +1,6 @@
 """Variables of enclosing functions that are bound anew, or changed, between calls of copies."""
 
+import functools
 import gc
 import math
 import weakref
@@ -51,6 +52,7 @@ KINDS: dict[str, Callable[[float], Any]] = {
     "list": lambda k: [times(k)],
     "tuple": lambda k: (times(k), times(0.0)),
     "dict": lambda k: {"f": times(k)},
+    "partial": lambda k: functools.partial(apply, [times(k)]),
     "nested": lambda k: [({"f": [times(k)]},)],
 }
 
@@ -137,6 +139,15 @@ def test_what_is_changed_in_a_dict_is_seen() -> None:
     np.testing.assert_allclose(ta.grad(loss)(X), 3 * np.exp(X))
 
 
+def test_what_is_changed_in_what_a_partial_is_given_is_seen() -> None:
+    fs = [times(1.0)]
+    part = functools.partial(apply, fs)
+    loss = ta.differentiable(lambda w: part(w).sum())
+    assert first_slope(loss) == 1.0
+    fs.append(times(2.0))
+    assert first_slope(loss) == 3.0
+
+
 def test_a_function_in_place_of_a_number_is_copied() -> None:
     f: Any = None
     loss = ta.differentiable(lambda w: f(w[0]) if f else w[0])
@@ -156,6 +167,26 @@ def test_what_a_copy_writes_to_a_list_stays() -> None:
 
     assert [first_slope(copy) for _ in range(3)] == [3.0, 6.0, 10.0]
     assert len(log) == 4
+
+
+def test_an_array_that_a_function_that_is_called_binds_is_seen_at_once() -> None:
+    total = np.zeros(3)
+
+    def add(x: Any) -> None:
+        nonlocal total
+        total = total + x
+
+    def loss(w: Any) -> Any:
+        add(2 * w)
+        return total.sum()
+
+    copy = ta.differentiable(loss)
+    found = []
+    for _ in range(3):
+        total = np.zeros(3)
+        found.append(first_slope(copy))
+
+    assert found == [2.0, 2.0, 2.0]
 
 
 def test_what_is_watched_is_freed() -> None:
