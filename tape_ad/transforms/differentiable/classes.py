@@ -157,19 +157,50 @@ def make_class(kind: type) -> Any:
     KNOWN[kind] = made
     for name, value in vars(kind).items():
         if name not in LEFT and name not in body:
-            own = attribute(name, value)
-            if own is not value and type(value) in (list, dict):
-                own = Live(kind, name)
-            if name == "__array__" and own is not value:
-                own = giving_an_array(own)
-            if name in COMPARISONS and type(own) is types.FunctionType:
-                own = comparing(own, kind)
-            if own is not value or name in ("__hash__", "__eq__"):
-                type.__setattr__(made, name, own)
+            put(made, name, value)
+    if not kind.__module__.startswith("scipy."):
+        copying.CLASSES[made] = dict(vars(kind))
     note_operators(made)
     if getattr(kind, "__abstractmethods__", None):
         made.__abstractmethods__ = kind.__abstractmethods__  # type: ignore[attr-defined]  # ABCMeta's
     return made
+
+
+def put(made: type, name: str, value: Any) -> None:
+    """Give the copy of a class its own of an attribute of the original, if it needs one."""
+    kind = original_of(made)
+    own = attribute(name, value)
+    if own is not value and type(value) in (list, dict):
+        own = Live(kind, name)
+    if name == "__array__" and own is not value:
+        own = giving_an_array(own)
+    if name in COMPARISONS and type(own) is types.FunctionType:
+        own = comparing(own, kind)
+    if own is not value or name in ("__hash__", "__eq__"):
+        type.__setattr__(made, name, own)
+    elif name in vars(made):
+        type.__delattr__(made, name)
+
+
+def put_anew(made: type, seen: dict[str, Any]) -> None:
+    """Give the copy of a class what was assigned to the original since it was looked at."""
+    now = dict(vars(original_of(made)))
+    for name in {**now, **seen}:
+        value = now.get(name, copying.ABSENT)
+        if value is seen.get(name, copying.ABSENT) or name in LEFT:
+            continue
+        if hasattr(getattr(type(made), name, None), "__set__"):
+            continue
+        if value is not copying.ABSENT:
+            put(made, name, value)
+        elif name in vars(made):
+            type.__delattr__(made, name)
+    seen.clear()
+    seen.update(now)
+    note_operators(made)
+
+
+copying.PUT_ANEW.append(put_anew)
 
 
 def note_operators(made: type) -> None:

@@ -8,6 +8,7 @@ replaced. The original is untouched.
 import builtins
 import contextlib
 import functools
+import operator
 import sys
 import threading
 import types
@@ -572,10 +573,21 @@ def brought_up_to_date(copy: Any, marks: list[Any]) -> bool:
 
 
 def bring_up_to_date() -> None:
-    """Let every copy see what has been bound anew in the functions around its original."""
+    """Let every copy see what was bound anew around its original, or assigned to its class."""
     with LOCK:
         for copy, marks in [*WATCHED.items()]:
             brought_up_to_date(copy, marks)
+        for made, seen in [*CLASSES.items()]:
+            now = vars(original_of(made)).values()
+            if len(now) != len(seen) or not all(map(operator.is_, now, seen.values())):
+                PUT_ANEW[0](made, seen)
+
+
+CLASSES: "weakref.WeakKeyDictionary[type, dict[str, Any]]" = weakref.WeakKeyDictionary()
+"""What was in the originals of copied classes when it was copied."""
+
+PUT_ANEW: list[Callable[[type, dict[str, Any]], None]] = []
+"""What gives the copy of a class what was assigned to its original."""
 
 
 @functools.lru_cache(4096)

@@ -189,6 +189,39 @@ def test_an_array_that_a_function_that_is_called_binds_is_seen_at_once() -> None
     assert found == [2.0, 2.0, 2.0]
 
 
+def test_what_is_assigned_to_a_class_is_seen() -> None:
+    class Parent:
+        def total(self, w: Any) -> Any:
+            return np.asarray(w).sum()
+
+    class Child(Parent):
+        @property
+        def factor(self) -> float:
+            return 1.0
+
+        @staticmethod
+        def more(w: Any) -> Any:
+            return np.asarray(w).sum()
+
+    child: Any = Child()
+    kind: Any = Child
+    loss = ta.differentiable(lambda w: child.total(w) * child.factor + kind.more(w))
+    found = [first_slope(loss)]
+    changes: list[tuple[type, str, Any]] = [
+        (Parent, "total", lambda self, w: 2 * np.asarray(w).sum()),
+        (Child, "factor", property(lambda self: float(np.asarray(10.0)))),
+        (Child, "more", staticmethod(lambda w: 3 * np.asarray(w).sum())),
+        (Child, "total", lambda self, w: 4 * np.asarray(w).sum()),
+    ]
+    for owner, name, value in changes:
+        setattr(owner, name, value)
+        found.append(first_slope(loss))
+    del kind.total
+    found.append(first_slope(loss))
+
+    assert found == [2.0, 3.0, 21.0, 23.0, 43.0, 23.0]
+
+
 def test_what_is_watched_is_freed() -> None:
     def made() -> list[weakref.ref[Any]]:
         data, before = array(2.0), array(1.0)
