@@ -23,7 +23,7 @@ from tape_ad.transforms.differentiable.compiled import giving_plain_results, pla
 from tape_ad.transforms.differentiable.kinds import KNOWN, real, type_of
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.settling import note_shared
-from tape_ad.transforms.differentiable.table import ORIGINALS, WeakIdentities, original_of
+from tape_ad.transforms.differentiable.table import ABSENT, ORIGINALS, WeakIdentities, original_of
 
 __all__: list[str] = []
 
@@ -186,12 +186,12 @@ def put_anew(made: type, seen: dict[str, Any]) -> None:
     """Give the copy of a class what was assigned to the original since it was looked at."""
     now = dict(vars(original_of(made)))
     for name in {**now, **seen}:
-        value = now.get(name, copying.ABSENT)
-        if value is seen.get(name, copying.ABSENT) or name in LEFT:
+        value = now.get(name, ABSENT)
+        if value is seen.get(name, ABSENT) or name in LEFT:
             continue
         if hasattr(getattr(type(made), name, None), "__set__"):
             continue
-        if value is not copying.ABSENT:
+        if value is not ABSENT:
             put(made, name, value)
         elif name in vars(made):
             type.__delattr__(made, name)
