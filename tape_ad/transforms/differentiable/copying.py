@@ -360,16 +360,15 @@ def make_function(function: Any) -> Any:
         own = closure_of(function)
         copy = types.FunctionType(code, namespace, function.__name__, None, own)
         rebind(cells, copy, own)
-        copy.__defaults__ = function.__defaults__ and tuple(map(converted, function.__defaults__))
-        copy.__kwdefaults__ = function.__kwdefaults__ and {
-            name: converted(value) for name, value in function.__kwdefaults__.items()
-        }
+        convert_defaults(function, copy)
     finally:
         del IN_PROGRESS[id(function)]
     for each in (copy, first):  # also the one that what it closes over may hold
         note_source(function, each)
         if own is not None:
             WATCHED[each] = marks_of(function)
+        if not namespace.own:
+            SIGNATURES[each] = signature_of(function)
         each.__dict__ = function.__dict__  # the same: what is written to it is seen by both
         each.__qualname__, each.__module__ = function.__qualname__, function.__module__
         each.__doc__ = function.__doc__
@@ -387,6 +386,41 @@ def make_function(function: Any) -> Any:
 
 ANNOTATIONS = ("__annotate__",) if sys.version_info >= (3, 14) else ("__annotations__",)
 """Where the types of parameters are; later versions of Python make them when they are asked for."""
+
+
+SIGNATURES: "weakref.WeakKeyDictionary[Any, list[Any]]" = weakref.WeakKeyDictionary()
+"""What the code and the defaults of a copy's original were when it was copied."""
+
+
+def signature_of(function: Any) -> list[Any]:
+    """Note the code and the defaults of a function."""
+    return [mark_of(each) for each in parts_of_function(function)]
+
+
+def parts_of_function(function: Any) -> tuple[Any, Any, Any]:
+    """Give the code and the defaults of a function."""
+    return function.__code__, function.__defaults__, function.__kwdefaults__
+
+
+def convert_defaults(function: Any, copy: Any) -> None:
+    """Give a copy the defaults of its original."""
+    copy.__defaults__ = function.__defaults__ and tuple(map(converted, function.__defaults__))
+    copy.__kwdefaults__ = function.__kwdefaults__ and {
+        name: converted(value) for name, value in function.__kwdefaults__.items()
+    }
+
+
+def given_anew(copy: Any, marks: list[Any]) -> None:
+    """Give a copy the code and the defaults that were assigned to its original since."""
+    function = source_of(copy)
+    if function is copy or all(map(is_marked, marks, parts_of_function(function))):
+        return
+    convert_defaults(function, copy)
+    if not is_marked(marks[0], function.__code__):
+        if unanswerable(function.__code__) is not None or writes_globals(function.__code__):
+            COPIES.pop(function, None)  # another is made where it is looked up
+        copy.__code__ = function.__code__
+    marks[:] = signature_of(function)
 
 
 def rebind(cells: list[Any], copy: Any, own: Any) -> None:
@@ -577,6 +611,8 @@ def bring_up_to_date() -> None:
     with LOCK:
         for copy, marks in [*WATCHED.items()]:
             brought_up_to_date(copy, marks)
+        for copy, marks in [*SIGNATURES.items()]:
+            given_anew(copy, marks)
         for made, seen in [*CLASSES.items()]:
             now = vars(original_of(made)).values()
             if len(now) != len(seen) or not all(map(operator.is_, now, seen.values())):

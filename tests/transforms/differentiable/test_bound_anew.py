@@ -222,6 +222,29 @@ def test_what_is_assigned_to_a_class_is_seen() -> None:
     assert found == [2.0, 3.0, 21.0, 23.0, 43.0, 23.0]
 
 
+def test_defaults_and_code_that_are_assigned_are_seen() -> None:
+    fs = [times(1.0)]
+
+    def inner(w: Any, factor: float = 1.0, *, fs: Any = fs) -> Any:
+        return factor * apply(fs, w).sum()
+
+    def other(w: Any, factor: float, *, fs: Any) -> Any:
+        return np.asarray(factor) * 10 * apply(fs, w).sum()
+
+    loss = ta.differentiable(lambda w: inner(w) + 0.0)
+    found = [first_slope(loss)]
+    fs.append(times(1.0))
+    found.append(first_slope(loss))
+    inner.__defaults__ = (3.0,)
+    found.append(first_slope(loss))
+    inner.__kwdefaults__ = {"fs": [times(5.0)]}
+    found.append(first_slope(loss))
+    inner.__code__ = other.__code__
+    found.append(first_slope(loss))
+
+    assert found == [1.0, 2.0, 6.0, 15.0, 150.0]
+
+
 def test_what_is_watched_is_freed() -> None:
     def made() -> list[weakref.ref[Any]]:
         data, before = array(2.0), array(1.0)
