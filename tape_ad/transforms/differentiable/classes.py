@@ -227,6 +227,7 @@ def equal_to_originals(meta: Any) -> Any:
 
     def making(cls: Any, *args: Any, **kwargs: Any) -> Any:
         if not is_copied(sys._getframe(1)):  # of the user, who may have objects of the originals
+            copying.bring_up_to_date()
             args = tuple(map(copying.converted, args))
             kwargs = {name: copying.converted(value) for name, value in kwargs.items()}
         return meta.__call__(cls, *args, **kwargs)

@@ -245,6 +245,22 @@ def test_defaults_and_code_that_are_assigned_are_seen() -> None:
     assert found == [1.0, 2.0, 6.0, 15.0, 150.0]
 
 
+def test_objects_of_a_copied_class_see_it_when_one_is_made() -> None:
+    batch = array(0.0)
+
+    class Model:
+        def __call__(self, w: Any) -> Any:
+            return (w * batch).sum()
+
+    copy = ta.differentiable(Model)
+    found = []
+    for k in (1.0, 2.0, 3.0):
+        batch = array(k)
+        found.append(first_slope(copy()))
+
+    assert found == [1.0, 2.0, 3.0]
+
+
 def test_what_is_watched_is_freed() -> None:
     def made() -> list[weakref.ref[Any]]:
         data, before = array(2.0), array(1.0)
