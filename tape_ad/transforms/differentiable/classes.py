@@ -23,7 +23,7 @@ from tape_ad.transforms.differentiable.compiled import giving_plain_results, pla
 from tape_ad.transforms.differentiable.kinds import KNOWN, real, type_of
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.settling import note_shared
-from tape_ad.transforms.differentiable.table import ORIGINALS, WeakIdentities, original_of
+from tape_ad.transforms.differentiable.table import ABSENT, ORIGINALS, WeakIdentities, original_of
 
 __all__: list[str] = []
 
@@ -157,19 +157,50 @@ def make_class(kind: type) -> Any:
     KNOWN[kind] = made
     for name, value in vars(kind).items():
         if name not in LEFT and name not in body:
-            own = attribute(name, value)
-            if own is not value and type(value) in (list, dict):
-                own = Live(kind, name)
-            if name == "__array__" and own is not value:
-                own = giving_an_array(own)
-            if name in COMPARISONS and type(own) is types.FunctionType:
-                own = comparing(own, kind)
-            if own is not value or name in ("__hash__", "__eq__"):
-                type.__setattr__(made, name, own)
+            put(made, name, value)
+    if not kind.__module__.startswith("scipy."):
+        copying.CLASSES[made] = dict(vars(kind))
     note_operators(made)
     if getattr(kind, "__abstractmethods__", None):
         made.__abstractmethods__ = kind.__abstractmethods__  # type: ignore[attr-defined]  # ABCMeta's
     return made
+
+
+def put(made: type, name: str, value: Any) -> None:
+    """Give the copy of a class its own of an attribute of the original, if it needs one."""
+    kind = original_of(made)
+    own = attribute(name, value)
+    if own is not value and type(value) in (list, dict):
+        own = Live(kind, name)
+    if name == "__array__" and own is not value:
+        own = giving_an_array(own)
+    if name in COMPARISONS and type(own) is types.FunctionType:
+        own = comparing(own, kind)
+    if own is not value or name in ("__hash__", "__eq__"):
+        type.__setattr__(made, name, own)
+    elif name in vars(made):
+        type.__delattr__(made, name)
+
+
+def put_anew(made: type, seen: dict[str, Any]) -> None:
+    """Give the copy of a class what was assigned to the original since it was looked at."""
+    now = dict(vars(original_of(made)))
+    for name in {**now, **seen}:
+        value = now.get(name, ABSENT)
+        if value is seen.get(name, ABSENT) or name in LEFT:
+            continue
+        if hasattr(getattr(type(made), name, None), "__set__"):
+            continue
+        if value is not ABSENT:
+            put(made, name, value)
+        elif name in vars(made):
+            type.__delattr__(made, name)
+    seen.clear()
+    seen.update(now)
+    note_operators(made)
+
+
+copying.PUT_ANEW.append(put_anew)
 
 
 def note_operators(made: type) -> None:
@@ -196,6 +227,7 @@ def equal_to_originals(meta: Any) -> Any:
 
     def making(cls: Any, *args: Any, **kwargs: Any) -> Any:
         if not is_copied(sys._getframe(1)):  # of the user, who may have objects of the originals
+            copying.bring_up_to_date()
             args = tuple(map(copying.converted, args))
             kwargs = {name: copying.converted(value) for name, value in kwargs.items()}
         return meta.__call__(cls, *args, **kwargs)

@@ -8,6 +8,7 @@ replaced. The original is untouched.
 import builtins
 import contextlib
 import functools
+import operator
 import sys
 import threading
 import types
@@ -359,16 +360,15 @@ def make_function(function: Any) -> Any:
         own = closure_of(function)
         copy = types.FunctionType(code, namespace, function.__name__, None, own)
         rebind(cells, copy, own)
-        copy.__defaults__ = function.__defaults__ and tuple(map(converted, function.__defaults__))
-        copy.__kwdefaults__ = function.__kwdefaults__ and {
-            name: converted(value) for name, value in function.__kwdefaults__.items()
-        }
+        convert_defaults(function, copy)
     finally:
         del IN_PROGRESS[id(function)]
     for each in (copy, first):  # also the one that what it closes over may hold
         note_source(function, each)
         if own is not None:
             WATCHED[each] = marks_of(function)
+        if not namespace.own:
+            SIGNATURES[each] = signature_of(function)
         each.__dict__ = function.__dict__  # the same: what is written to it is seen by both
         each.__qualname__, each.__module__ = function.__qualname__, function.__module__
         each.__doc__ = function.__doc__
@@ -386,6 +386,41 @@ def make_function(function: Any) -> Any:
 
 ANNOTATIONS = ("__annotate__",) if sys.version_info >= (3, 14) else ("__annotations__",)
 """Where the types of parameters are; later versions of Python make them when they are asked for."""
+
+
+SIGNATURES: "weakref.WeakKeyDictionary[Any, list[Any]]" = weakref.WeakKeyDictionary()
+"""What the code and the defaults of a copy's original were when it was copied."""
+
+
+def signature_of(function: Any) -> list[Any]:
+    """Note the code and the defaults of a function."""
+    return [mark_of(each) for each in parts_of_function(function)]
+
+
+def parts_of_function(function: Any) -> tuple[Any, Any, Any]:
+    """Give the code and the defaults of a function."""
+    return function.__code__, function.__defaults__, function.__kwdefaults__
+
+
+def convert_defaults(function: Any, copy: Any) -> None:
+    """Give a copy the defaults of its original."""
+    copy.__defaults__ = function.__defaults__ and tuple(map(converted, function.__defaults__))
+    copy.__kwdefaults__ = function.__kwdefaults__ and {
+        name: converted(value) for name, value in function.__kwdefaults__.items()
+    }
+
+
+def given_anew(copy: Any, marks: list[Any]) -> None:
+    """Give a copy the code and the defaults that were assigned to its original since."""
+    function = source_of(copy)
+    if function is copy or all(map(is_marked, marks, parts_of_function(function))):
+        return
+    convert_defaults(function, copy)
+    if not is_marked(marks[0], function.__code__):
+        if unanswerable(function.__code__) is not None or writes_globals(function.__code__):
+            COPIES.pop(function, None)  # another is made where it is looked up
+        copy.__code__ = function.__code__
+    marks[:] = signature_of(function)
 
 
 def rebind(cells: list[Any], copy: Any, own: Any) -> None:
@@ -413,7 +448,7 @@ def closure_of(function: Any) -> Any:
     """Give the cells of a copy: the original's, but for those that hold what is converted."""
     if function.__closure__ is None:
         return None
-    assigned = cells_assigned(function.__code__)
+    assigned = names_left(function)
     cells = []
     for name, cell in zip(function.__code__.co_freevars, function.__closure__, strict=True):
         own = cell
@@ -427,6 +462,38 @@ def closure_of(function: Any) -> Any:
                 own = types.CellType(found)
         cells.append(own)
     return tuple(cells)
+
+
+def names_left(function: Any) -> frozenset[str]:
+    """Name the variables of enclosing functions that a copy has in common with the original.
+
+    They are those that it assigns to, and arrays that a function within its reach assigns to.
+    """
+    own = cells_assigned(function.__code__)
+    names, cells = function.__code__.co_freevars, function.__closure__
+    arrays = {id(cell): name for name, cell in zip(names, cells, strict=True) if is_array_in(cell)}
+    if not arrays or len(cells) == 1:
+        return own
+    assigned: set[int] = set()
+    met: set[int] = {id(function)}
+    met_next = [held(cell) for cell in cells]
+    while met_next and len(met) < ELEMENTS:
+        each = met_next.pop()
+        if id(each) in met:
+            continue
+        met.add(id(each))
+        met_next.extend(parts_of(each))
+        if type(each) is types.FunctionType and each.__closure__ is not None:
+            there = cells_assigned(each.__code__)
+            for name, cell in zip(each.__code__.co_freevars, each.__closure__, strict=False):
+                assigned |= {id(cell)} if name in there else set()
+                met_next.append(held(cell))
+    return own | {name for key, name in arrays.items() if key in assigned}
+
+
+def is_array_in(cell: Any) -> bool:
+    """Tell whether a cell holds an array."""
+    return type(held(cell)) is np.ndarray
 
 
 def content(value: Any) -> Any:
@@ -460,6 +527,8 @@ class Parts:
 
 def parts_of(value: Any) -> Any:
     """Give what is in a container that is looked through for functions."""
+    if type(value) is functools.partial:
+        return value.func, value.args, value.keywords
     if type(value) not in CONTAINERS or len(value) > ELEMENTS:
         return ()
     return [*value, *value.values()] if type(value) is dict else value
@@ -476,7 +545,7 @@ def mark_of(value: Any, depth: int = NESTED) -> Any:
     """Make what tells later whether this very object is still there."""
     if type(value) in PLAIN:
         return value
-    if type(value) in CONTAINERS:
+    if type(value) in CONTAINERS or type(value) is functools.partial:
         return Parts(value, depth)
     try:
         return weakref.ref(value)
@@ -494,7 +563,7 @@ def is_marked(mark: Any, value: Any) -> bool:
 
 def marks_of(function: Any) -> list[Any]:
     """Note what the cells of a function hold that its copy has of its own, or may need to have."""
-    assigned = cells_assigned(function.__code__)
+    assigned = names_left(function)
     names = function.__code__.co_freevars
     return [
         ABSENT if name == "__class__" or name in assigned else mark_of(held(cell))
@@ -538,10 +607,23 @@ def brought_up_to_date(copy: Any, marks: list[Any]) -> bool:
 
 
 def bring_up_to_date() -> None:
-    """Let every copy see what has been bound anew in the functions around its original."""
+    """Let every copy see what was bound anew around its original, or assigned to its class."""
     with LOCK:
         for copy, marks in [*WATCHED.items()]:
             brought_up_to_date(copy, marks)
+        for copy, marks in [*SIGNATURES.items()]:
+            given_anew(copy, marks)
+        for made, seen in [*CLASSES.items()]:
+            now = vars(original_of(made)).values()
+            if len(now) != len(seen) or not all(map(operator.is_, now, seen.values())):
+                PUT_ANEW[0](made, seen)
+
+
+CLASSES: "weakref.WeakKeyDictionary[type, dict[str, Any]]" = weakref.WeakKeyDictionary()
+"""What was in the originals of copied classes when it was copied."""
+
+PUT_ANEW: list[Callable[[type, dict[str, Any]], None]] = []
+"""What gives the copy of a class what was assigned to its original."""
 
 
 @functools.lru_cache(4096)

@@ -1,5 +1,6 @@
 """Variables of enclosing functions that are bound anew, or changed, between calls of copies."""
 
+import functools
 import gc
 import math
 import weakref
@@ -51,6 +52,7 @@ KINDS: dict[str, Callable[[float], Any]] = {
     "list": lambda k: [times(k)],
     "tuple": lambda k: (times(k), times(0.0)),
     "dict": lambda k: {"f": times(k)},
+    "partial": lambda k: functools.partial(apply, [times(k)]),
     "nested": lambda k: [({"f": [times(k)]},)],
 }
 
@@ -137,6 +139,15 @@ def test_what_is_changed_in_a_dict_is_seen() -> None:
     np.testing.assert_allclose(ta.grad(loss)(X), 3 * np.exp(X))
 
 
+def test_what_is_changed_in_what_a_partial_is_given_is_seen() -> None:
+    fs = [times(1.0)]
+    part = functools.partial(apply, fs)
+    loss = ta.differentiable(lambda w: part(w).sum())
+    assert first_slope(loss) == 1.0
+    fs.append(times(2.0))
+    assert first_slope(loss) == 3.0
+
+
 def test_a_function_in_place_of_a_number_is_copied() -> None:
     f: Any = None
     loss = ta.differentiable(lambda w: f(w[0]) if f else w[0])
@@ -156,6 +167,98 @@ def test_what_a_copy_writes_to_a_list_stays() -> None:
 
     assert [first_slope(copy) for _ in range(3)] == [3.0, 6.0, 10.0]
     assert len(log) == 4
+
+
+def test_an_array_that_a_function_that_is_called_binds_is_seen_at_once() -> None:
+    total = np.zeros(3)
+
+    def add(x: Any) -> None:
+        nonlocal total
+        total = total + x
+
+    def loss(w: Any) -> Any:
+        add(2 * w)
+        return total.sum()
+
+    copy = ta.differentiable(loss)
+    found = []
+    for _ in range(3):
+        total = np.zeros(3)
+        found.append(first_slope(copy))
+
+    assert found == [2.0, 2.0, 2.0]
+
+
+def test_what_is_assigned_to_a_class_is_seen() -> None:
+    class Parent:
+        def total(self, w: Any) -> Any:
+            return np.asarray(w).sum()
+
+    class Child(Parent):
+        @property
+        def factor(self) -> float:
+            return 1.0
+
+        @staticmethod
+        def more(w: Any) -> Any:
+            return np.asarray(w).sum()
+
+    child: Any = Child()
+    kind: Any = Child
+    loss = ta.differentiable(lambda w: child.total(w) * child.factor + kind.more(w))
+    found = [first_slope(loss)]
+    changes: list[tuple[type, str, Any]] = [
+        (Parent, "total", lambda self, w: 2 * np.asarray(w).sum()),
+        (Child, "factor", property(lambda self: float(np.asarray(10.0)))),
+        (Child, "more", staticmethod(lambda w: 3 * np.asarray(w).sum())),
+        (Child, "total", lambda self, w: 4 * np.asarray(w).sum()),
+    ]
+    for owner, name, value in changes:
+        setattr(owner, name, value)
+        found.append(first_slope(loss))
+    del kind.total
+    found.append(first_slope(loss))
+
+    assert found == [2.0, 3.0, 21.0, 23.0, 43.0, 23.0]
+
+
+def test_defaults_and_code_that_are_assigned_are_seen() -> None:
+    fs = [times(1.0)]
+
+    def inner(w: Any, factor: float = 1.0, *, fs: Any = fs) -> Any:
+        return factor * apply(fs, w).sum()
+
+    def other(w: Any, factor: float, *, fs: Any) -> Any:
+        return np.asarray(factor) * 10 * apply(fs, w).sum()
+
+    loss = ta.differentiable(lambda w: inner(w) + 0.0)
+    found = [first_slope(loss)]
+    fs.append(times(1.0))
+    found.append(first_slope(loss))
+    inner.__defaults__ = (3.0,)
+    found.append(first_slope(loss))
+    inner.__kwdefaults__ = {"fs": [times(5.0)]}
+    found.append(first_slope(loss))
+    inner.__code__ = other.__code__
+    found.append(first_slope(loss))
+
+    assert found == [1.0, 2.0, 6.0, 15.0, 150.0]
+
+
+def test_objects_of_a_copied_class_see_it_when_one_is_made() -> None:
+    batch = array(0.0)
+
+    class Model:
+        def __call__(self, w: Any) -> Any:
+            return (w * batch).sum()
+
+    copy = ta.differentiable(Model)
+    found = []
+    for k in (1.0, 2.0, 3.0):
+        batch = array(k)
+        found.append(first_slope(copy()))
+
+    assert found == [1.0, 2.0, 3.0]
 
 
 def test_what_is_watched_is_freed() -> None:
