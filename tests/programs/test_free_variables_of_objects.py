@@ -2,7 +2,9 @@
 
 import collections
 import functools
+import math
 import random
+import threading
 import types
 from collections.abc import Callable
 from typing import Any
@@ -229,3 +231,147 @@ def test_numbers_drawn_from_a_shared_generator_for_a_branch_are_refused(drawing:
     fast(X)
     with pytest.raises(CaptureError, match="draws random numbers from"):
         fast(X)
+
+
+class Factor(float):
+    """A number with attributes."""
+
+
+class Grid(np.ndarray):
+    """An array with attributes."""
+
+
+class Tracked(threading.local):
+    """A thread-local of the user's own class."""
+
+
+def identity(y: Any) -> Any:
+    return y
+
+
+def holders() -> dict[str, Any]:
+    """Make things that attributes may be added to."""
+    return {
+        "namespace": types.SimpleNamespace(),
+        "function": lambda y: y,
+        "partial": functools.partial(identity),
+        "cached function": functools.lru_cache(identity),
+        "thread-local": threading.local(),
+        "thread-local of a class": Tracked(),
+        "float": Factor(2.0),
+        "array": np.zeros(2).view(Grid),
+        "error": ValueError(),
+        "class": type("Empty", (), {}),
+        "instance": type("Empty", (), {})(),
+        "module": types.ModuleType("of_user"),
+        "library": types.ModuleType("tape_ad.of_library"),
+    }
+
+
+def caught(o: Any, x: Any) -> Any:
+    try:
+        return x * o.late
+    except AttributeError:
+        return x
+
+
+WAYS_TO_ASK: dict[str, Callable[[Any, Any], Any]] = {
+    "hasattr": lambda o, x: x * o.late if hasattr(o, "late") else x,
+    "getattr": lambda o, x: x * getattr(o, "late", 1.0),
+    "vars": lambda o, x: x * vars(o).get("late", 1.0),
+    "__dict__": lambda o, x: x * o.__dict__.get("late", 1.0),
+    "except": caught,
+}
+
+
+def assert_each_change_is_seen(function: Callable[[Any], Any], holder: Any) -> None:
+    """Check that an attribute is seen to appear, to change and to go."""
+    fast = ta.compile(function, engine="numpy")
+    for factor in (None, 3.0, 4.0, None, 5.0):
+        if factor is not None:
+            holder.late = factor
+        elif "late" in vars(holder):
+            del holder.late
+        for _ in range(5):
+            wanted = X if factor is None else factor * X
+            assert np.array_equal(fast(X), wanted)
+            assert np.array_equal(function(X), wanted)
+
+
+@pytest.mark.parametrize("ask", WAYS_TO_ASK.values(), ids=WAYS_TO_ASK)
+@pytest.mark.parametrize("name", holders())
+def test_an_attribute_that_appears_later_is_seen(name: str, ask: Callable[[Any, Any], Any]) -> None:
+    holder = holders()[name]
+    assert_each_change_is_seen(lambda x: ask(holder, x), holder)
+
+
+def test_an_attribute_that_appears_on_a_bound_method_is_seen() -> None:
+    class Bound:
+        def method(self) -> None:
+            pass
+
+    bound = Bound().method
+    assert_each_change_is_seen(lambda x: x * getattr(bound, "late", 1.0), Bound.method)
+
+
+def test_an_attribute_that_appears_in_a_module_imported_inside_is_seen() -> None:
+    def function(x: Any) -> Any:
+        import math  # noqa: PLC0415 - which users write
+
+        return x * getattr(math, "late", 1.0)
+
+    try:
+        assert_each_change_is_seen(function, math)
+    finally:
+        del vars(math)["late"]
+
+
+@pytest.mark.parametrize("name", ["function", "partial", "class", "instance", "module", "library"])
+@pytest.mark.parametrize("ask", WAYS_TO_ASK.values(), ids=WAYS_TO_ASK)
+def test_an_attribute_of_an_argument_that_appears_later_is_seen(
+    name: str, ask: Callable[[Any, Any], Any]
+) -> None:
+    holder = holders()[name]
+    fast = ta.compile(ask, engine="numpy")
+    for factor in (None, 3.0, 4.0):
+        if factor is not None:
+            holder.late = factor
+        for _ in range(4):
+            assert np.array_equal(fast(holder, X), X if factor is None else factor * X)
+
+
+def test_what_is_replaced_in_a_library_that_is_an_argument_is_seen() -> None:
+    library: Any = holders()["library"]
+    fast = ta.compile(lambda o, x: x * o.factor, engine="numpy")
+    for factor in (2.0, 3.0):
+        library.factor = factor
+        for _ in range(4):
+            assert np.array_equal(fast(library, X), factor * X)
+
+
+def test_a_thread_local_is_asked_in_the_thread_that_calls() -> None:
+    local = threading.local()
+    fast = ta.compile(lambda x: x * getattr(local, "late", 1.0), engine="numpy")
+    for _ in range(4):
+        assert np.array_equal(fast(X), X)
+    found: list[Any] = []
+
+    def other() -> None:
+        local.late = 3.0
+        found.append(fast(X))
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    thread.join()
+    assert np.array_equal(found[0], 3.0 * X)
+    assert np.array_equal(fast(X), X)
+
+
+def test_what_a_function_reads_of_a_module_that_it_is_handed_is_seen() -> None:
+    module: Any = holders()["module"]
+    module.late = 2.0
+    assert_seen(lambda x: late(module, x), lambda: setattr(module, "late", 3.0))
+
+
+def late(o: Any, x: Any) -> Any:
+    return x * o.late

@@ -14,6 +14,7 @@ import operator
 import pickle
 import random
 import sys
+import threading
 import types
 import weakref
 from collections.abc import Callable, Iterable, Iterator
@@ -131,13 +132,16 @@ class FreeVariables:
         """
         found, known = cls(), -1
         for _ in range(ROUNDS):  # as any function may read attributes of any object
-            if len(found._names) == known:
+            if (size := len(found._names) + len(found._doubtful)) == known:
                 break
-            known = len(found._names)
+            known = size
             found.variables, found._seen, found._missing, found.full = [], set(), {}, False
             found.enter(function)
             for each in objects:
-                found.follow(each, title_of(each), frozenset(found._names), DEPTH)
+                names = frozenset(found._names)
+                if isinstance(each, types.ModuleType):
+                    found.attributes(each, each.__name__, names, DEPTH)
+                found.follow(each, title_of(each), names, DEPTH)
             for holder, missing in found._missing.values():
                 keys = vars(holder).keys() if isinstance(holder, type) else holder.keys()
                 found.append(Variable(keys, frozenset(missing), "", PRESENT, ()))
@@ -285,6 +289,7 @@ class FreeVariables:
             function = next(iter(calls), None)
             if not is_function(function):
                 return
+        self.attributes(function, function.__name__, frozenset(self._names), DEPTH)
         if is_of_library(function):
             return
         own = names_in(function.__code__)
@@ -305,8 +310,6 @@ class FreeVariables:
             self.follow(each, f"a default of {function.__name__}", names, DEPTH)
         if function.__kwdefaults__:
             self.entries(function.__kwdefaults__, f"{function.__name__}.defaults", names, DEPTH)
-        if vars(function):
-            self.attributes(function, function.__name__, names, DEPTH)
 
     def variables_of(self, function: Any, own: Names) -> None:
         """Note the variables of a function's closure and of its module."""
@@ -340,7 +343,7 @@ class FreeVariables:
         """Note a module that is imported while the function runs."""
         for key in (name, f"{package}.{name}"):
             module = sys.modules.get(key)
-            if isinstance(module, types.ModuleType) and not is_library_module(module):
+            if isinstance(module, types.ModuleType):
                 self.note(Variable(sys.modules, key, key), names, DEPTH)
 
     def note(
@@ -349,6 +352,8 @@ class FreeVariables:
         """Note a variable, and what is within; one that is `empty` too, if it may be filled."""
         value = variable.value = variable.now()
         if is_library(value) or (value is MISSING and not empty):
+            if isinstance(value, types.ModuleType):
+                self.look_at(value, variable.title, names, depth)
             return
         if self.is_new(variable.kind, id(variable.holder), variable.name):
             self.append(variable)
@@ -389,7 +394,7 @@ class FreeVariables:
             whole = Variable(value, None, title, BYTES)
             whole.value = whole.now()
             self.append(whole)
-        if isinstance(value, SCALARS):
+        if isinstance(value, SCALARS) and attribute(value, "__dict__") is None:
             return
         if isinstance(value, (tuple, frozenset)):
             for place, each in enumerate(value):
@@ -399,11 +404,11 @@ class FreeVariables:
         for kind, inner in INSIDE.items():
             if isinstance(value, kind):
                 self.note(Variable(value, inner, title, ATTRIBUTE), names, depth)
-        if isinstance(value, types.ModuleType):
-            if not is_library_module(value):
-                self.attributes(value, title, names, depth)
-        else:
-            self.attributes(value, title, names | self._names, depth)
+        if is_library(value):  # a module, of which the function may ask what it has
+            self.attributes(value, title, frozenset(self._doubtful), depth)
+            return
+        self.attributes(value, title, names | self._names, depth)
+        if not isinstance(value, types.ModuleType):
             self.methods(value)
 
     def entries(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
@@ -433,9 +438,11 @@ class FreeVariables:
         kinds = [] if module else classes_of(value)
         if kinds and not isinstance(value, type) and self.is_new("class", id(value)):
             self.append(Variable(value, "__class__", f"{title}.__class__", ATTRIBUTE, type(value)))
-        if self._whole and kinds and type(own) is dict:
+        if self._whole and not module and type(own) is dict:
             self.entries(own, title, names, depth)
         missing = []
+        if isinstance(value, type):  # which gives another proxy of its dict each time
+            names -= {"__dict__"}
         for name in sorted(names):
             holder = next((each for each in kinds if name in vars(each)), None)
             method = holder is not None and bool(functions_of(vars(holder)[name]))
@@ -446,7 +453,10 @@ class FreeVariables:
                 missing.append(name)
                 for each in () if method else kinds:
                     self.missing(each, (name,))
-        if (kinds or module) and type(own) is dict and missing:
+        if isinstance(value, threading.local):  # whose dict is another in each thread
+            for name in missing:
+                self.note(Variable(value, name, f"{title}.{name}", ATTRIBUTE), names, 1, empty=True)
+        elif type(own) is dict and missing:
             self.missing(own, missing)
 
     def methods(self, value: Any) -> None:
@@ -527,7 +537,7 @@ def is_small(value: Any) -> bool:
 def objects_in(args: Iterable[Any]) -> list[Any]:
     """List what is among the arguments that is neither array nor number nor a plain structure."""
     given = tuple(args)
-    leaves = [each for each in flatten(given) if not (varies(each) or is_library(each))]
+    leaves = [each for each in flatten(given) if not (varies(each) or is_library_class(each))]
     return [*leaves, *classes_in(given)]
 
 
@@ -542,7 +552,13 @@ def classes_in(tree: Any) -> list[type]:
 
 def is_library(value: Any) -> bool:
     """Tell whether a value is a module or a class that users do not look into."""
-    return isinstance(value, (types.ModuleType, type)) and is_library_module(value)
+    module = isinstance(value, types.ModuleType) and is_library_module(value)
+    return module or is_library_class(value)
+
+
+def is_library_class(value: Any) -> bool:
+    """Tell whether a value is a class that users do not look into."""
+    return isinstance(value, type) and is_library_module(value)
 
 
 def is_of_library(function: types.FunctionType) -> bool:
