@@ -596,13 +596,16 @@ def brought_up_to_date(copy: Any, marks: list[Any]) -> bool:
         value = held(cell)
         if is_marked(marks[i], value):
             continue
-        found = content(value)
+        before, marks[i] = marks[i], mark_of(value)  # at once, as the value may hold the original
+        done = False
+        try:
+            found = content(value)
+            done = own is not cell or found is value
+        finally:
+            if not done:
+                marks[i], kept = before, False
         if own is not cell:
             own.cell_contents = found
-        elif found is not value:
-            kept = False
-            continue
-        marks[i] = mark_of(value)
     return kept
 
 

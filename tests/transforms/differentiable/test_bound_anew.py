@@ -280,3 +280,17 @@ def test_what_is_watched_is_freed() -> None:
     gc.collect()
 
     assert [each() for each in noted] == [None, None]
+
+
+def test_a_table_with_the_function_that_closes_over_it_is_seen_anew() -> None:
+    table: dict[str, Any] = {"slope": lambda x: 2 * x}
+
+    def through(x: Any) -> Any:
+        return np.asarray(table["slope"](x))
+
+    table["through"] = through
+    loss = ta.differentiable(through)
+    for factor in (2.0, 3.0, 4.0):
+        table["slope"] = lambda x, factor=factor: factor * x
+        found = ta.grad(lambda x: np.sum(loss(x)))(np.ones(2))
+        np.testing.assert_array_equal(found, [factor, factor])
