@@ -131,3 +131,17 @@ def test_draws_and_mirrored_variables_move_with_their_parameters() -> None:
     assert (stats.Normal(mu=mu) * -2.0).mean().grad().wrt(mu) == -2
     with pytest.raises(NoRuleError, match=r"a draw by rng\.standard_gamma takes no handles"):
         stats.make_distribution(stats.gamma)(a=mu).sample(3)
+
+
+def test_a_search_that_comes_upon_the_solution_keeps_the_derivative() -> None:
+    def median(weights: Any) -> Any:  # 0, where the search begins
+        return stats.Mixture([stats.Normal(mu=mu) for mu in (-1.0, 1.0)], weights=weights).median()
+
+    def mode(shift: Any) -> Any:
+        normals = [stats.Normal(mu=shift, sigma=1.0), stats.Normal(mu=2 * shift, sigma=2.0)]
+        return stats.Mixture(normals, weights=[0.5, 0.5]).mode()
+
+    below = scipy.stats.norm.cdf([1.0, -1.0])
+    found = ta.grad(median)(np.array([0.5, 0.5]))
+    np.testing.assert_allclose(found, -below / scipy.stats.norm.pdf(1.0), rtol=1e-12)
+    assert ta.grad(mode)(0.0) == pytest.approx(10 / 9, rel=1e-9)  # (1 + 2/8) / (1 + 1/8)

@@ -14,6 +14,7 @@ from tape_ad.extend.packages import listed
 from tape_ad.extend.solvers import implicit, on_plain_arrays, valued, warn_unconverged
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.optimize.roots import as_tuple
+from tape_ad.scipy.stand_ins import stands_for
 
 __all__ = ["bracket_minimum", "bracket_root", "find_minimum", "find_root"]
 __dir__ = listed(__all__)
@@ -90,11 +91,16 @@ def find_minimum(f: Function, init: Any, /, *, args: Any = (), **options: Any) -
     >>> ta.grad(best)(1.0).round(6) if scipy.optimize.elementwise.find_root else np.float64(1.0)
     np.float64(1.0)
     """
+    return found("find_minimum", slope_of(f), f, init, as_tuple(args), options)
+
+
+def slope_of(f: Function) -> Function:
+    """Differentiate a function element by element."""
 
     def slope(x: Any, *args: Any) -> Any:
         return grad(lambda x: np.sum(f(x, *args)))(x)
 
-    return found("find_minimum", slope, f, init, as_tuple(args), options)
+    return slope
 
 
 def found(
@@ -113,16 +119,55 @@ def found(
     handles = (init, args)
     if not (searched.found or any_handle(handles)):
         return result
-    done = np.asarray(result.success)
-    if not done.all():
+    if not np.all(result.success):
         warn_unconverged(name, f"status {np.unique(result.status).tolist()}")
+    result.x = solution(name, equation, result, args, handles)
+    result.f_x = valued(f(result.x, *args), result.f_x)
+    return result
+
+
+def solution(
+    name: str, equation: Function, result: Any, args: tuple[Any, ...], handles: Any
+) -> Any:
+    """Give what a search has found, with the derivatives of an equation's solution."""
+    done = np.asarray(result.success)
 
     def residual(x: Any) -> Any:  # which has the solution 0 where there is no other
         return np.where(done, equation(x, *args), x)
 
     x = implicit(residual, np.where(done, result.x, 0.0)[()], name, elementwise=True)
-    result.x = as_constant_handle(x if done.all() else np.where(done, x, result.x), handles)
-    result.f_x = valued(f(result.x, *args), result.f_x)
+    return as_constant_handle(x if done.all() else np.where(done, x, result.x), handles)
+
+
+SEARCHES = scipy.optimize._chandrupatla
+
+
+@stands_for(SEARCHES._chandrupatla)
+def root_by_chandrupatla(func: Function, a: Any, b: Any, *, args: Any = (), **options: Any) -> Any:
+    """Find roots within SciPy's own code: those of distributions, which it searches for."""
+    return found_within("find_root", SEARCHES._chandrupatla, func, (a, b), args, options)
+
+
+@stands_for(SEARCHES._chandrupatla_minimize)
+def minimum_by_chandrupatla(
+    func: Function, x1: Any, x2: Any, x3: Any, *, args: Any = (), **options: Any
+) -> Any:
+    """Find minima within SciPy's own code, which has the modes of distributions by it."""
+    search = SEARCHES._chandrupatla_minimize
+    return found_within("find_minimum", search, func, (x1, x2, x3), args, options)
+
+
+def found_within(
+    name: str, search: Function, func: Function, starts: Any, args: Any, options: dict[str, Any]
+) -> Any:
+    """Let SciPy search, whose steps have other derivatives where one comes upon the solution."""
+    args, searched = as_tuple(args), on_plain_arrays(func)
+    result = search(searched, *plain(starts), args=plain(args), **plain(options))
+    handles = (starts, args)
+    if searched.found or any_handle(handles):
+        equation = func if name == "find_root" else slope_of(func)
+        result.x = solution(name, equation, result, args, handles)
+        result.fun = valued(func(result.x, *args), result.fun)
     return result
 
 
