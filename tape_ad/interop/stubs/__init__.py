@@ -24,12 +24,8 @@ from tape_ad.rules import load_lazy_tables
 
 __all__ = [
     "MIXED",
-    "PURE",
     "File",
-    "gives_plain",
-    "handle_tuples",
     "overloads",
-    "ufunc_overloads",
     "write_stubs",
 ]
 

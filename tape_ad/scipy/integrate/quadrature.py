@@ -33,7 +33,7 @@ from tape_ad.extend.solvers import nested, on_plain_arrays, outside, records_of,
 from tape_ad.scipy.integrate.runge_kutta import Functional
 from tape_ad.transforms.excerpts import HandleMet, Watched, alert
 
-__all__ = ["by_leibniz", "newton_cotes", "qmc_quad", "quad", "quad_vec"]
+__all__ = ["newton_cotes", "qmc_quad", "quad", "quad_vec"]
 
 Function = Callable[..., Any]
 

@@ -27,14 +27,12 @@ from tape_ad.scipy.stand_ins import stands_for
 __all__ = [
     "PIECES",
     "ROOTS_OF_PIECES",
-    "antiderivative_coefficients",
     "local_value",
     "piece_of",
     "piecewise_integral",
     "piecewise_value",
     "places_of",
     "rising",
-    "slopes_of_pchip",
     "solutions",
 ]
 

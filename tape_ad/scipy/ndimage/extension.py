@@ -18,7 +18,6 @@ __all__ = [
     "MODES",
     "OUTSIDE",
     "SLIDING",
-    "Extension",
     "InSignal",
     "InWindow",
     "extension",

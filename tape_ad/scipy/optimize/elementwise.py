@@ -145,7 +145,8 @@ SEARCHES = scipy.optimize._chandrupatla
 @stands_for(SEARCHES._chandrupatla)
 def root_by_chandrupatla(func: Function, a: Any, b: Any, *, args: Any = (), **options: Any) -> Any:
     """Find roots within SciPy's own code: those of distributions, which it searches for."""
-    return found_within("find_root", SEARCHES._chandrupatla, func, (a, b), args, options)
+    search = SEARCHES._chandrupatla
+    return found_within("find_root", search, func, func, (a, b), args, options)
 
 
 @stands_for(SEARCHES._chandrupatla_minimize)
@@ -154,20 +155,28 @@ def minimum_by_chandrupatla(
 ) -> Any:
     """Find minima within SciPy's own code, which has the modes of distributions by it."""
     search = SEARCHES._chandrupatla_minimize
-    return found_within("find_minimum", search, func, (x1, x2, x3), args, options)
+    return found_within("find_minimum", search, slope_of(func), func, (x1, x2, x3), args, options)
 
 
 def found_within(
-    name: str, search: Function, func: Function, starts: Any, args: Any, options: dict[str, Any]
+    name: str,
+    search: Function,
+    equation: Function,
+    f: Function,
+    starts: tuple[Any, ...],
+    args: Any,
+    options: dict[str, Any],
 ) -> Any:
-    """Let SciPy search, whose steps have other derivatives where one comes upon the solution."""
-    args, searched = as_tuple(args), on_plain_arrays(func)
+    """Let SciPy search with plain numbers, and attach the derivatives of an equation's solution.
+
+    Those of its steps are others where one of them comes upon the solution.
+    """
+    args, searched = as_tuple(args), on_plain_arrays(f)
     result = search(searched, *plain(starts), args=plain(args), **plain(options))
     handles = (starts, args)
     if searched.found or any_handle(handles):
-        equation = func if name == "find_root" else slope_of(func)
         result.x = solution(name, equation, result, args, handles)
-        result.fun = valued(func(result.x, *args), result.fun)
+        result.fun = valued(f(result.x, *args), result.fun)
     return result
 
 

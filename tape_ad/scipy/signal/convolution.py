@@ -23,7 +23,6 @@ __all__ = [
     "CONVOLUTION",
     "SECTIONS",
     "Convolution",
-    "beside_nothing",
     "choose_conv_method",
     "convolve",
     "convolve2d",

@@ -25,7 +25,6 @@ __all__ = [
     "Sparse",
     "factorized",
     "solved_by_factors",
-    "sparse_parts",
     "sparse_solved",
     "spilu",
     "splu",

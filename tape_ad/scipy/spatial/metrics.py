@@ -23,7 +23,6 @@ __all__ = [
     "METRICS",
     "PAIRS",
     "ROOTS",
-    "canonical_name",
     "cdist",
     "euclidean_pairs",
     "half_inverse",

@@ -30,7 +30,7 @@ from tape_ad.scipy.interpolate.polynomials import piece_of
 from tape_ad.scipy.interpolate.shared import is_plain
 from tape_ad.scipy.spatial import quaternions
 
-__all__ = ["Rotation", "RotationSpline", "Slerp", "from_host", "geometric_slerp"]
+__all__ = ["Rotation", "RotationSpline", "Slerp", "geometric_slerp"]
 
 DEGREE = np.pi / 180.0
 

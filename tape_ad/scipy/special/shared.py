@@ -17,7 +17,6 @@ from tape_ad.scipy.installed import Missing
 __all__ = [
     "BERNOULLI",
     "Probe",
-    "floating_dtype",
     "in_double",
     "no_partial",
     "sp",

@@ -37,10 +37,7 @@ __all__ = [
     "gennorm_shape",
     "gennorm_slope",
     "log_root",
-    "mills",
     "share",
-    "weibull_score",
-    "weibull_shape",
 ]
 
 

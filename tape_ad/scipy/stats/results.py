@@ -1,12 +1,16 @@
 """What functions of `scipy.stats` give that have several results."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from attrs import frozen
 
 from tape_ad.extend.arrays import Array
 
-__all__ = ["ConfidenceInterval", "OutcomeResult", "SignificanceResult", "check_level"]
+__all__ = [
+    "ConfidenceInterval",
+    "OutcomeResult",
+    "SignificanceResult",
+]
 
 
 class SignificanceResult(NamedTuple):
@@ -29,9 +33,3 @@ class ConfidenceInterval(NamedTuple):
 
     low: Array
     high: Array
-
-
-def check_level(level: Any) -> None:
-    """Refuse a confidence level that is no share, as SciPy does."""
-    if level < 0 or level > 1:
-        raise ValueError("`confidence_level` must be a number between 0 and 1.")

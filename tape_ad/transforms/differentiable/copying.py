@@ -49,8 +49,6 @@ from tape_ad.transforms.differentiable.table import (
 
 __all__ = [
     "DictCopy",
-    "Globals",
-    "ModuleCopy",
     "bring_up_to_date",
     "converted",
     "copied_function",
@@ -597,15 +595,15 @@ def brought_up_to_date(copy: Any, marks: list[Any]) -> bool:
         if is_marked(marks[i], value):
             continue
         before, marks[i] = marks[i], mark_of(value)  # at once, as the value may hold the original
-        done = False
         try:
             found = content(value)
-            done = own is not cell or found is value
-        finally:
-            if not done:
-                marks[i], kept = before, False
+        except BaseException:
+            marks[i] = before
+            raise
         if own is not cell:
             own.cell_contents = found
+        elif found is not value:
+            marks[i], kept = before, False
     return kept
 
 
