@@ -30,7 +30,7 @@ from tape_ad.batching.products import generalized
 from tape_ad.batching.tables import handler_of
 from tape_ad.record.dispatch import record_call
 from tape_ad.record.messages.callers import caller
-from tape_ad.record.mutation import assign_outputs, check_fit, unlinked
+from tape_ad.record.mutation import assign_outputs, check_fit, in_dtype_of, unlinked
 from tape_ad.record.primals import is_number, memory_of
 from tape_ad.rules import entry_of, facts_of
 from tape_ad.rules.base import Derivation
@@ -314,6 +314,8 @@ def assigned_out(function: Function, args: tuple[Any, ...], kwargs: dict[str, An
             f"{called(function)}: what is computed for each of a batch cannot be written into one "
             "array; leave out= away, or write to np.zeros_like(x) of a batched x"
         )
+    if targets[0] is not None:
+        in_dtype_of(targets[0], function, args, kwargs)
     if kwargs.get("where", True) is not True and targets[0] is not None:
         where = kwargs.pop("where")
         result = call(function, args, kwargs)

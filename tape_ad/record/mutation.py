@@ -21,6 +21,7 @@ from tape_ad.base.arrays.interpreter import Batch, looked_through, unwrapped
 from tape_ad.base.arrays.overridable import is_later, joined
 from tape_ad.base.errors import InPlaceError, ShapeError
 from tape_ad.base.naming import OPERATORS, called, function_name
+from tape_ad.base.trees import flatten
 from tape_ad.record.arena import Arena, wait_until_assigned
 from tape_ad.record.messages.callers import caller, is_at
 from tape_ad.record.messages.refusals import batched_value
@@ -40,6 +41,7 @@ __all__ = [
     "check_fit",
     "commit",
     "has_alone",
+    "in_dtype_of",
     "link",
     "linked",
     "refuse_moving",
@@ -366,6 +368,26 @@ def assign_outputs(
         assigned(target, ..., result)
     filled = tuple(b if a is None else a for a, b in zip(outs, several, strict=True))
     return filled if isinstance(results, tuple) else filled[0]
+
+
+DTYPE_AT = {
+    **dict.fromkeys(("sum", "prod", "mean", "cumsum", "cumprod", "reduce", "accumulate"), 2),
+    **dict.fromkeys(("nansum", "nanprod", "nanmean", "nancumsum", "nancumprod"), 2),
+    **dict.fromkeys(("cumulative_sum", "cumulative_prod"), 1),
+    **{"reduceat": 3, "trace": 4, "einsum": 10**6},
+}
+"""Functions that compute in the dtype of ``out=`` if that is wider, and where they take another."""
+
+
+def in_dtype_of(
+    out: Any, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
+) -> None:
+    """Add to the options of a call the dtype that NumPy computes in, as it writes to `out`."""
+    if len(args) > DTYPE_AT.get(function.__name__, -1) or options.get("dtype") is not None:
+        return
+    dtypes = [leaf.dtype for leaf in flatten((args, options)) if hasattr(leaf, "dtype")]
+    if dtypes and (wide := np.result_type(out.dtype, *dtypes)) != np.result_type(*dtypes):
+        options["dtype"] = wide
 
 
 def refuse_to_write(target: Handle, instead: str) -> None:
