@@ -374,7 +374,9 @@ DTYPE_AT = {
     **dict.fromkeys(("sum", "prod", "mean", "cumsum", "cumprod", "reduce", "accumulate"), 2),
     **dict.fromkeys(("nansum", "nanprod", "nanmean", "nancumsum", "nancumprod"), 2),
     **dict.fromkeys(("cumulative_sum", "cumulative_prod"), 1),
-    **{"reduceat": 3, "trace": 4, "einsum": 10**6},
+    "reduceat": 3,
+    "trace": 4,
+    "einsum": 10**6,
 }
 """Functions that compute in the dtype of ``out=`` if that is wider, and where they take another."""
 
