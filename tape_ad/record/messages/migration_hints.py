@@ -293,6 +293,8 @@ MIGRATION_HINTS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "dim": "axis=",
             "keepdim": "keepdims=",
             "input": "the operand without a name",
+            "requires_grad": "leave it out: rec.tensor(array) is differentiated with respect to, "
+            "and a plain array or rec.constant(array) is not",
             "retain_graph": "leave it out: a record may be swept again unless release=True",
             "create_graph": "ComputationRecord(within=outer), or ta.grad of ta.grad",
         },
