@@ -261,8 +261,7 @@ OF_OPTIMIZERS: Mapping[str, str] = {
     "param_groups": "an optimizer holds no parameters: step(params, gradients) is given them",
     "state_dict": "optimizer.state is a plain dict of arrays",
     "load_state_dict": "optimizer.state is a plain dict of arrays, and may be assigned to",
-    "update": "optimizer.step(params, gradients) changes the arrays in place",
-    "init": "an optimizer makes its state at the first step",
+    "init": "an optimizer makes its state at the first step; update begins with {}",
 }
 
 OF_LAYERS: Mapping[str, str] = {
