@@ -274,11 +274,6 @@ def fitted_coefficients(x: Array, y: Array, t: Array, w: Array, k: int = 3) -> A
     -------
     array or Tensor, shape (m, ...)
     """
-    return fitted(x, y, t, w, k)
-
-
-def fitted(x: Array, y: Array, t: Array, w: Array, k: int = 3) -> Array:
-    """Compute the coefficients of a least-squares spline, by NumPy calls."""
     x, y, t, w = (in_double(each) for each in (x, y, t, w))
     n, m = x.shape[0], t.shape[0] - k - 1
     piece = spline_piece(t, k, x)
@@ -295,7 +290,7 @@ SPLINES: dict[Any, Entry] = {
     spline_value: Derivation(spline_derivation),
     interpolating_coefficients: Derivation(interpolating),
     periodic_coefficients: Derivation(periodic),
-    fitted_coefficients: Derivation(fitted),
+    fitted_coefficients: Derivation(inspect.unwrap(fitted_coefficients)),
     **constants(spline_piece, facts=facts.composed(inspect.unwrap(spline_piece))),
     **constants(within_knots, facts=facts.composed(inspect.unwrap(within_knots))),
 }

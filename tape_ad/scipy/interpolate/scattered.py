@@ -3,6 +3,7 @@
 Which simplex or which neighbour counts is SciPy's choice, and constant; the rest is smooth.
 """
 
+import inspect
 from typing import Any, ClassVar
 
 import numpy as np
@@ -82,11 +83,6 @@ def simplex_value(points: Array, values: Array, xi: Array, vertices: Array) -> A
     -------
     array or Tensor, shape (m, ...)
     """
-    return barycentric_value(points, values, xi, vertices)
-
-
-def barycentric_value(points: Array, values: Array, xi: Array, vertices: Array) -> Array:
-    """Weigh the values at the corners by barycentric coordinates."""
     points, values, xi = in_double(points), in_double(values), in_double(xi)
     corners = points[vertices]
     last = corners[:, -1]
@@ -278,7 +274,7 @@ WHOLE.update(getattr(scipy.interpolate, kind.__name__) for kind in KINDS)  # for
 
 
 SCATTERED: dict[Any, Entry] = {
-    simplex_value: Derivation(barycentric_value),
+    simplex_value: Derivation(inspect.unwrap(simplex_value)),
     clough_tocher_value: Derivation(by_clough_tocher),
     **WITH_VALUE,
     **constants(vertices_around, nearest_point),
