@@ -14,16 +14,7 @@ from tape_ad.extend.maps import LinearMap, PlainMap, summed_by_index
 from tape_ad.extend.patterns import Pattern, banded, by_batch, permutation, reads, separable
 from tape_ad.extend.rules import Entry, overridable, rule
 
-__all__ = [
-    "MODES",
-    "OUTSIDE",
-    "SLIDING",
-    "InSignal",
-    "InWindow",
-    "extension",
-    "folded",
-    "slid",
-]
+__all__ = ["MODES", "OUTSIDE", "SLIDING", "InSignal", "InWindow", "extension", "folded", "slid"]
 
 MODES = (*("nearest", "wrap", "reflect", "mirror", "constant", "grid-wrap", "grid-constant"),)
 """How an array goes on beyond its edges, by the numbers that SciPy's compiled code has."""
@@ -227,5 +218,5 @@ SLIDING: dict[Any, Entry] = {
         slid_window,
         signature=lambda x, w, rank: ((x, w), {"rank": rank}),
         facts=facts.depending(lambda given: facts.cores(windowed(given["rank"]))),
-    ),
+    )
 }

@@ -122,13 +122,7 @@ def placed(c: Array, n: int, order: int, mode: str) -> Place:
 
 @overridable
 def interpolated(
-    spline: Array,
-    coordinates: Array,
-    cval: Array,
-    order: int,
-    mode: int,
-    margin: int,
-    dtype: Any,
+    spline: Array, coordinates: Array, cval: Array, order: int, mode: int, margin: int, dtype: Any
 ) -> Array:
     """Read splines at coordinates, by SciPy's compiled code.
 
@@ -359,18 +353,12 @@ def partial(
 
 
 INTERPOLATION: dict[Any, Entry] = {
-    interpolated: each(partial, signature=arguments_of(interpolated, "spline coordinates cval")),
+    interpolated: each(partial, signature=arguments_of(interpolated, "spline coordinates cval"))
 }
 
 
 def interpolated_body(
-    spline: Array,
-    coordinates: Array,
-    cval: Array,
-    order: int,
-    mode: int,
-    margin: int,
-    dtype: Any,
+    spline: Array, coordinates: Array, cval: Array, order: int, mode: int, margin: int, dtype: Any
 ) -> Array:
     """Read splines as `interpolated` does, in NumPy."""
     sampled = sampling(spline.shape, coordinates, order, mode, margin)
