@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.extend.arrays import any_handle, array_of, as_constant_handle, plain, refuse_handles
+from tape_ad.extend.arrays import any_handle, as_constant_handle, plain, refuse_handles
 from tape_ad.extend.solvers import (
     implicit,
     lent,
-    on_plain_arrays,
     root_for_all,
     valued,
     warn_unconverged,
@@ -24,7 +23,6 @@ from tape_ad.scipy.optimize.objectives import (
 
 __all__ = [
     "fsolve",
-    "newton",
     "root",
 ]
 
@@ -179,80 +177,6 @@ def fsolve(
         x = implicit(lambda x: func(x, *args), x, "fsolve")
         x = as_constant_handle(x, (x0, args))
     return (x, *rest) if full_output else x
-
-
-def newton(
-    func: Function,
-    x0: Any,
-    fprime: Function | None = None,
-    args: Any = (),
-    tol: float = 1.48e-8,
-    maxiter: int = 50,
-    fprime2: Function | None = None,
-    x1: Any = None,
-    rtol: float = 0.0,
-    full_output: bool = False,
-    disp: bool = True,
-) -> Any:
-    """Find a root of a function of one number, or of each of many, as `scipy.optimize.newton`.
-
-    Parameters
-    ----------
-    func, fprime, fprime2 : callable
-        ``func(x, *args)``; of an array `x0`, element by element.
-    x0, x1 : number or array
-        Where to start. The solution does not depend on it.
-    args : tuple
-        Further arguments, with handles among them.
-    tol, maxiter, rtol, full_output, disp
-        As in SciPy.
-
-    Returns
-    -------
-    root : number, array or Tensor
-    more
-        With `full_output`, as in SciPy.
-
-    Raises
-    ------
-    SingularJacobianError
-        At a root where the derivative by x vanishes.
-
-    Examples
-    --------
-    >>> newton(lambda x, a: x**2 - a, np.array([1.0, 1.0]), args=(np.array([4.0, 9.0]),))
-    array([2., 3.])
-    """
-    args = tuple(args) if isinstance(args, list) else as_tuple(args)
-    refuse_handles("newton", {"tol": tol, "rtol": rtol, "maxiter": maxiter})
-    if not full_output:
-        every = root_for_all(lambda x: func(x, *args), x0, elementwise=True)
-        if every is not None:
-            return implicit(lambda x: func(x, *args), every, "newton", elementwise=True)
-    searched = on_plain_arrays(func)
-    found = scipy.optimize.newton(
-        searched,
-        plain(x0 if not any_handle(x0) else array_of(x0)),
-        fprime=fprime and on_plain_arrays(fprime),
-        args=plain(args),
-        tol=tol,
-        maxiter=maxiter,
-        fprime2=fprime2 and on_plain_arrays(fprime2),
-        x1=plain(x1),
-        rtol=rtol,
-        full_output=full_output,
-        disp=disp,
-    )
-    several = isinstance(found, tuple)
-    x, *rest = found if several else (found,)
-    handles = (x0, x1, args)
-    if searched.found or any_handle(handles):
-        x = implicit(lambda x: func(x, *args), x, "newton", elementwise=True)
-        x = as_constant_handle(x, handles)
-        if several and hasattr(rest[0], "root"):
-            warn_if_unconverged("newton", rest[0])
-            rest[0].root = x
-    return type(found)(*(x, *rest)) if hasattr(found, "_fields") else (x, *rest) if several else x
 
 
 # What these have in common
