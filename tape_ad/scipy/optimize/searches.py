@@ -86,7 +86,7 @@ def search(theirs: Function, title: str, rule: str, handle: Function) -> Functio
         handles += [each.found for each in searched]
         if not any_handle(handles):
             return result
-        both = given.get("fprime", 0) is None and name in WITH_GRADIENT
+        both = given.get("fprime") is None and name in WITH_GRADIENT
         both = both and not given.get("approx_grad")
         both |= given.get("fprime") is True or given.get("fprime2") is True
 
