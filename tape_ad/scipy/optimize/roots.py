@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.extend.arrays import any_handle, as_constant_handle, plain, refuse_handles
+from tape_ad.extend.arrays import any_handle, array_of, as_constant_handle, plain, refuse_handles
 from tape_ad.extend.solvers import (
     implicit,
     lent,
@@ -153,30 +153,32 @@ def fsolve(
     array([2.])
     """
     args = as_tuple(args)
-    refuse_handles("fsolve", options)
-    searched = Equations(
-        func,
-        plain(x0),
-        plain(args),
-        compile,
-        name="fsolve",
-        differences="fprime=False",
-    )
+    equation = lambda x: func(x, *args)  # noqa: E731 - it is short
     if fprime is None and not full_output:
-        x = root_for_all(lambda x: func(x, *args), searched.x0)
-        if x is not None:
-            return implicit(lambda x: func(x, *args), x, "fsolve")
-    slopes = searched.slopes("fprime", fprime, col_deriv)
-    found = scipy.optimize.fsolve(
-        searched.values, searched.x0, (), slopes, full_output, col_deriv, **options
-    )
-    x, *rest = found if full_output else (found,)
-    if any_handle((searched.found, x0, args)):
+        every = root_for_all(equation, plain(array_of(x0)))
+        if every is not None:
+            return implicit(equation, every, "fsolve")
+    given = func, x0, args, fprime, full_output, col_deriv
+    x, rest, handle = by_minpack(scipy.optimize.fsolve, "fprime", given, compile, options)
+    if any_handle((handle, x0, args)):
         if full_output and rest[1] != 1:  # without it SciPy warns
             warn_unconverged("fsolve", rest[2])
-        x = implicit(lambda x: func(x, *args), x, "fsolve")
-        x = as_constant_handle(x, (x0, args))
+        x = as_constant_handle(implicit(equation, x, "fsolve"), (x0, args))
     return (x, *rest) if full_output else x
+
+
+def by_minpack(
+    search: Function, option: str, given: Any, compiled: bool, options: dict[str, Any]
+) -> tuple[Any, list[Any], Any]:
+    """Let a function of MINPACK search; a handle that is met comes last."""
+    name, (func, x0, args, slopes, *both) = search.__name__, given
+    refuse_handles(name, options)
+    differences = f"{option}=False"
+    searched = Equations(func, plain(x0), plain(args), compiled, name=name, differences=differences)
+    jacobian = searched.slopes(option, slopes, both[1])
+    found = search(searched.values, searched.x0, (), jacobian, *both, **options)
+    x, *rest = found if isinstance(found, tuple) else (found,)
+    return x, rest, searched.found
 
 
 # What these have in common
