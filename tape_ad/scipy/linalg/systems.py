@@ -335,14 +335,14 @@ SYSTEMS: dict[Any, Entry] = {
         signature=arguments_of(
             solve_triangular, "a b", "trans lower unit_diagonal check_finite", ignored="overwrite_b"
         ),
-        facts=facts.cores("(n,n),(n,k?)->(n,k?)"),
+        facts=facts.cores("(n,n),(n,k?)->(n,k?)").also(routine="trtrs"),
     ),
     cho_factor: Derivation(cholesky_of_handle),
     cholesky_solve: rule(
         lambda out, c, b, lower, **options: Coefficients(Cholesky(c, lower), out, b.ndim == 1),
         lambda out, c, b, lower, **options: RightHandSide(Cholesky(c, lower), b.ndim == 1),
         signature=arguments_of(cholesky_solve, "c b", "lower check_finite", ignored="overwrite_b"),
-        facts=facts.cores("(n,n),(n,k?)->(n,k?)"),
+        facts=facts.cores("(n,n),(n,k?)->(n,k?)").also(routine="potrs"),
     ),
 }
 
