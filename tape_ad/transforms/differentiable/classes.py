@@ -25,7 +25,7 @@ from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.settling import note_shared
 from tape_ad.transforms.differentiable.table import ABSENT, ORIGINALS, WeakIdentities, original_of
 
-__all__: list[str] = []
+__all__ = ["make_class"]
 
 HEAP_TYPE = 1 << 9
 
@@ -284,13 +284,17 @@ COMPARISONS = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge
 
 
 def giving_an_array(method: Any) -> Any:
-    """Let ``__array__``, which C code calls, give a plain array, or say that it cannot."""
+    """Let ``__array__``, which C code calls, give a plain array, or say that it cannot.
+
+    What is in its place in copies is found under `keeping`.
+    """
     plain = giving_plain_results(method)
 
     @functools.wraps(method)
     def array(*args: Any, **kwargs: Any) -> Any:
         return np.asarray(plain(*args, **kwargs))
 
+    array.keeping = method  # type: ignore[attr-defined]  # as of no other function
     return array
 
 

@@ -81,7 +81,10 @@ NEVER_COPIED = NOT_COPIED | sys.stdlib_module_names | {"numpy"}
 WRAPPERS = ("autograd.numpy", "autograd.scipy")
 """The modules of such packages that have NumPy's functions and SciPy's, wrapped."""
 
-COPIED = ("numpy.polynomial", "statistics", "autograd.numpy.numpy_wrapper")
+COPIED = (
+    *("numpy.polynomial", "numpy.lib._polynomial_impl", "statistics"),
+    "autograd.numpy.numpy_wrapper",
+)
 """What is copied of packages of which nothing else is."""
 
 

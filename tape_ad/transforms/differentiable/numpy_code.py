@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.interpreter import unwrapped
+from tape_ad.transforms.differentiable.classes import make_class
 from tape_ad.transforms.differentiable.copying import MAKERS, converted, make_function
 from tape_ad.transforms.differentiable.numpy_names import Elementwise
 from tape_ad.transforms.differentiable.reach import reaches
@@ -34,4 +35,6 @@ MAKERS[np.vectorize] = lambda function: Elementwise(
     converted(function.pyfunc), function, function.excluded
 )
 
-copying_own_code(np.polydiv)
+for _function in (np.polydiv, np.bmat, np.apply_over_axes):
+    copying_own_code(_function)
+note_stand_in(np.poly1d, make_class(np.poly1d))
