@@ -21,11 +21,12 @@ from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import (
     ABSENT,
     ORIGINALS,
+    note_stand_in,
     original_of,
 )
 from tape_ad.transforms.differentiable.watching import CLASSES
 
-__all__: list[str] = []
+__all__ = ["make_class"]
 
 HEAP_TYPE = 1 << 9
 
@@ -284,13 +285,17 @@ COMPARISONS = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge
 
 
 def giving_an_array(method: Any) -> Any:
-    """Let ``__array__``, which C code calls, give a plain array, or say that it cannot."""
+    """Let ``__array__``, which C code calls, give a plain array, or say that it cannot.
+
+    What is in its place in copies is found under `keeping`.
+    """
     plain = giving_plain_results(method)
 
     @functools.wraps(method)
     def array(*args: Any, **kwargs: Any) -> Any:
         return np.asarray(plain(*args, **kwargs))
 
+    array.keeping = method  # type: ignore[attr-defined]  # as of no other function
     return array
 
 
@@ -360,3 +365,6 @@ def dispatching_method(method: Any) -> Any:
 copying.MAKERS[type] = copied_class
 copying.MAKERS[abc.ABCMeta] = copied_class
 copying.MAKERS[type(Protocol)] = copied_class
+
+
+note_stand_in(np.poly1d, make_class(np.poly1d))
