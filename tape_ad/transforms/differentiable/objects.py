@@ -104,10 +104,7 @@ def holds_code(value: Any) -> bool:
 CONTENTS: dict[type, Callable[[Any], tuple[Any, ...]]] = {
     object: lambda value: (),
     tuple: lambda value: (map(contained, value),),
-    **{
-        kind: kind.__getnewargs__  # type: ignore[attr-defined]  # mypy knows it of none
-        for kind in (int, float, complex, str, bytes)
-    },
+    **{kind: getattr(kind, "__getnewargs__") for kind in (int, float, complex, str, bytes)},  # noqa: B009 - mypy knows it of some alone
     frozenset: lambda value: (value,),
 }
 """Of what an object is made that is an object of Python's code, by the type in C beneath."""
