@@ -349,7 +349,7 @@ class Moved:
         places, fill = found
         rows = [np.reshape(spread(batch, x), (batch.size, -1)) for x in arrays if size_of(x)]
         if not rows:
-            return np.broadcast_to(fill, (batch.size, *fill.shape))
+            return np.broadcast_to(fill, (batch.size, *fill.shape)).copy()
         row = np.concatenate(rows, 1)
         turn = fill.flags.f_contiguous and not fill.flags.c_contiguous  # as it lies in memory
         picked = np.take(row, np.maximum(places.T if turn else places, 1) - 1, 1)

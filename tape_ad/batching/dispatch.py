@@ -31,7 +31,7 @@ from tape_ad.batching.tables import handler_of
 from tape_ad.record.dispatch import record_call
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.mutation import assign_outputs, check_fit, in_dtype_of, unlinked
-from tape_ad.record.primals import is_number, memory_of
+from tape_ad.record.primals import is_number, memory_of, primal
 from tape_ad.rules import entry_of, facts_of
 from tape_ad.rules.base import Derivation
 from tape_ad.rules.numpy.building import filled_like
@@ -362,12 +362,37 @@ def item(x: Any, key: Any) -> Any:
     out = item_of_all(found, x, key)
     entries = key if type(key) is tuple else (key,)
     whole = any(entry is ... for entry in entries)
-    if out.ndim == 1 and not whole:
-        return BatchedArray(unlinked(out), found)
+    if (out.ndim == 1 and not whole) or is_number(x):
+        return BatchedArray(unlinked(out), found, whole or out.ndim > 1)
+    if is_of(x, found) and not BASIC.issuperset(map(type, entries)):
+        out = laid_out_as_one(found, out, x, key)
     picked = BatchedArray(out, found, whole)
     if is_of(x, found) and is_view_in_each(entries):
         note_picked(x, picked, key)
     return picked
+
+
+BASIC = frozenset({int, slice, type(None), type(...)})
+"""The types of what a view is picked by."""
+
+
+def laid_out_as_one(batch: Batch, out: Any, x: BatchedArray, key: Any) -> Any:
+    """Let what was picked from all lie in memory as from one, which tells what is a view of it."""
+    array, source = primal(out), primal(x.stack)
+    plain = type(array) is type(source) is np.ndarray and array.size
+    if not plain or np.may_share_memory(array, source):
+        return out
+    one = source[0][next(one_by_one(batch, (key,)))[0]]
+    order = [axis + 1 for axis in sorted(range(one.ndim), key=lambda axis: -one.strides[axis])]
+    copied = np.ascontiguousarray(np.transpose(array, (0, *order)))
+    array = np.transpose(copied, np.argsort([0, *order]))
+    if not hasattr(out, "record"):
+        return array
+    holder = out
+    while hasattr(holder.data, "record"):
+        holder = holder.data
+    holder.data = array
+    return out
 
 
 def assign(x: Any, key: Any, value: Any) -> None:

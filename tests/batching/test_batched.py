@@ -497,6 +497,10 @@ r = a[i]; r[r > 1] = 0.5
 r = a[..., i, None]; r *= 2; a[0, 0] = 3; a[1] *= r[0]
 a[i] += 1; a[i, 1:] *= a[0, 1:]; r = a[i].copy(); a[i] = a[0]; a[0] = r
 r = a[[i]]; r += 1; a[0] *= r[0]
+r = a[0][[1, 0]]; s = r.ravel(); r += 1; a[0, :2] *= s
+r = a.T[[1, 0]]; s = r.ravel(); s += 1; a[0] *= r[0]
+r = a[np.int64(1)]; r += 1; a[0] *= r
+r = a[0, 0]; s = r[None]; s += 1; a[0] *= r
 """
 """What is done to an array, with an index that is another for each."""
 
