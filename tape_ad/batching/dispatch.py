@@ -34,6 +34,7 @@ from tape_ad.record.mutation import assign_outputs, check_fit, in_dtype_of, unli
 from tape_ad.record.primals import is_number, memory_of, primal
 from tape_ad.rules import entry_of, facts_of
 from tape_ad.rules.base import Derivation
+from tape_ad.rules.maps.memory import Layout
 from tape_ad.rules.numpy.building import filled_like
 from tape_ad.rules.numpy.updates import updated, viewed
 
@@ -164,8 +165,9 @@ def note_parted(given: Sequence[BatchedArray], parts: Sequence[Any], result: Bat
         memory = memory_of(source.stack)
         if any(np.may_share_memory(view, memory) for view in views):
             result.source = source
-            pair = ref(owner(memory)), ref(owner(memory_of(result.stack)))
-            result.batch_here.parted.append(pair)
+            stacks = source.stack, result.stack
+            pairs = [(ref(each), ref(owner(memory_of(each)))) for each in stacks]
+            result.batch_here.parted.append(pairs)
 
 
 def note_copied(function: Function, args: Any, kwargs: Options, result: Any) -> None:
@@ -187,7 +189,7 @@ def owner(array: Any) -> Any:
 def is_parted(batch: Batch, memory: Any) -> bool:
     """Tell whether what is written to an array would have to be seen in one that was joined."""
     for pair in batch.parted:
-        arrays = [reference() for reference in pair]
+        arrays = [memory_of(stack()) if stack() is not None else own() for stack, own in pair]
         alive = all(each is not None for each in arrays)
         if alive and any(np.may_share_memory(each, memory) for each in arrays):
             return True
@@ -227,13 +229,17 @@ def is_view_in_each(entries: tuple[Any, ...]) -> bool:
 def note_picked(source: BatchedArray, out: BatchedArray, key: Any) -> None:
     """Note what is a view in each, and a copy in all."""
     batch = source.batch_here
-    if type(out.stack) is np.ndarray:
-        out.stack = out.stack.copy()  # which owns its memory
     out.source = source
     if len(batch.picked) % FEW == 0:
         batch.picked = [each for each in batch.picked if each.memory() is not None]
-    memory = owner(memory_of(out.stack))
-    batch.picked.append(Picked(source, key, ref(out.stack), ref(memory)))
+    memory, whole = memory_of(out.stack), memory_of(source.stack)
+    entries = key if type(key) is tuple else (key,)
+    apart = any(type(each) in BASIC and type(each) is not int for each in entries)
+    if hasattr(out.stack, "record") and (apart or not whole[:1].flags.c_contiguous):
+        copied: Any = lambda: None  # noqa: E731 - a reference to what cannot lie as one does
+    else:
+        copied = ref(out.stack)
+    batch.picked.append(Picked(source, key, copied, ref(owner(memory))))
 
 
 FEW = 64
@@ -243,6 +249,8 @@ FEW = 64
 def write(batch: Batch, x: BatchedArray, key: Any, value: Any, done: list[Picked]) -> None:
     """Write to an array, and to all that share its memory in each."""
     written = memory_of(x.stack)
+    if batch.parted and is_parted(batch, written):
+        raise OneByOneError
     beside = []
     for each in batch.picked:
         memory, copy = each.memory(), each.copy()
@@ -382,16 +390,20 @@ def laid_out_as_one(batch: Batch, out: Any, x: BatchedArray, key: Any) -> Any:
     plain = type(array) is type(source) is np.ndarray and array.size
     if not plain or np.may_share_memory(array, source):
         return out
-    one = source[0][next(one_by_one(batch, (key,)))[0]]
-    order = [axis + 1 for axis in sorted(range(one.ndim), key=lambda axis: -one.strides[axis])]
-    copied = np.ascontiguousarray(np.transpose(array, (0, *order)))
-    array = np.transpose(copied, np.argsort([0, *order]))
+    layout = Layout.of(source[0][next(one_by_one(batch, (key,)))[0]])
+    length = sum(layout.span)
+    laid_out = layout.over(len(array), length)
+    if 0 not in layout.strides:  # of which many elements are one
+        memory = np.empty(len(array) * length, np.uint8)
+        array, copied = laid_out.on(memory, layout.span[0]), array
+        array[...] = copied
     if not hasattr(out, "record"):
         return array
     holder = out
     while hasattr(holder.data, "record"):
         holder = holder.data
-    holder.data = array
+    if getattr(holder, "memory", None) is None:  # else it is a view of what was picked
+        holder.data = array.copy(order="K")  # without gaps, as a record relies on
     return out
 
 
@@ -408,8 +420,6 @@ def assign(x: Any, key: Any, value: Any) -> None:
             "an array of a batch cannot hold what is further in: a handle of a record, or a value "
             "of a batch, that was made in its run; write np.stack([...]) or np.where(...)"
         )
-    if batch.parted and is_parted(batch, memory_of(x.stack)):
-        raise OneByOneError
     if batch.counted is not None and is_argument(batch, memory_of(x.stack)):
         doubt(batch)
         raise AgainError

@@ -499,6 +499,9 @@ a[i] += 1; a[i, 1:] *= a[0, 1:]; r = a[i].copy(); a[i] = a[0]; a[0] = r
 r = a[[i]]; r += 1; a[0] *= r[0]
 r = a[0][[1, 0]]; s = r.ravel(); r += 1; a[0, :2] *= s
 r = a.T[[1, 0]]; s = r.ravel(); s += 1; a[0] *= r[0]
+r = a[:, i].ravel(); a -= r; a[0] *= r
+r = np.reshape(a[0].T, -1, order="F"); r[i, ...] += 1; a[0] *= r
+r = np.reshape(a[0], -1, order="F"); a[1:1] *= 2; a[1] *= 3; r[()] = 2
 r = a[np.int64(1)]; r += 1; a[0] *= r
 r = a[0, 0]; s = r[None]; s += 1; a[0] *= r
 """

@@ -252,7 +252,7 @@ class Batch:
         The arguments.
     written : list of array
         The memory that was assigned to.
-    parted : list of pairs of weak references to arrays
+    parted : list of pairs of weak references to arrays and to what owns their memory
         Arrays that share memory when there is one, but not here, where they were made in a loop.
     picked : list
         Copies of parts that are at other places in each, which are views when there is one.
