@@ -71,6 +71,11 @@ class LibraryCall:
         library = self.package.partition(".")[0]
         if library in ADVICE:
             return ADVICE[library]
+        if self.package == "scipy.sparse" and "." in self.function:
+            kind, _, method = self.function.partition(".")
+            instead = {"multiply": " * t", "dot": " @ t"}.get(method, ".toarray()")
+            array = kind.replace("_matrix", "_array")
+            return f"write scipy.sparse.{array}(a){instead}, or {FOR_THE_VALUE}"
         if self.ours:
             return f"write np.stack([...]) in place of a list of handles, or {FOR_THE_VALUE}"
         from pathlib import Path  # noqa: PLC0415 - which only errors need
@@ -100,6 +105,10 @@ def library_call(frame: FrameType | None = None) -> LibraryCall | None:
         elif not is_library_name(module) and module.partition(".")[0] != "numpy":
             parts = takewhile(lambda part: part[0] != "_" and part != "core", module.split("."))
             name = re.sub(r"\.__(call|init|new)__$", "", each.f_code.co_qualname)
+            if (
+                "self" in each.f_locals and "<" not in name
+            ):  # whose class may be a hidden one's child
+                name = re.sub(r"^\w+\b", type(each.f_locals["self"]).__name__, name)
             hidden = "._lib." in module or re.search(r"\b_|<", name)
             if found is None or found[0] == HIDDEN or not hidden:
                 found, ours = (HIDDEN if hidden else name, ".".join(parts)), False
