@@ -16,11 +16,13 @@ from tape_ad.record.messages.callers import is_copied
 from tape_ad.record.operands import REFLECTING
 from tape_ad.transforms.differentiable import copying
 from tape_ad.transforms.differentiable.compiled import giving_plain_results, plain_call
-from tape_ad.transforms.differentiable.kinds import KNOWN, real, type_of
+from tape_ad.transforms.differentiable.kinds import real, type_of
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import (
     ABSENT,
     ORIGINALS,
+    copy_of,
+    keep,
     original_of,
 )
 from tape_ad.transforms.differentiable.watching import CLASSES
@@ -105,8 +107,8 @@ def copied_class(kind: type) -> Any:
     if not is_copied_class(kind):
         return kind
     with copying.LOCK:
-        found = copying.COPIES.get(kind)
-        return make_class(kind) if found is None else found
+        found = copy_of(kind)
+        return make_class(kind) if found is ABSENT else found
 
 
 def is_users(kind: type) -> bool:
@@ -130,7 +132,6 @@ def of_plain_arrays(kind: type) -> Any:
     body = {"__new__": new, "__module__": kind.__module__, "__qualname__": kind.__qualname__}
     made: Any = type(kind)(kind.__name__, (kind,), body)
     ORIGINALS[made] = kind
-    KNOWN[kind] = made
     return made
 
 
@@ -152,9 +153,8 @@ def make_class(kind: type) -> Any:
     made = class_of(maker, meta, kind, tuple(bases), body)
     if made is None:
         return kind
-    copying.COPIES[kind] = made
     ORIGINALS[made] = kind
-    KNOWN[kind] = made
+    keep(kind, made)
     for name, value in vars(kind).items():
         if name not in LEFT and name not in body:
             put(made, name, value)
@@ -206,7 +206,7 @@ copying.PUT_ANEW.append(put_anew)
 def note_operators(made: type) -> None:
     """Let handles leave sums and products with objects of a copied class to its code."""
     if "__radd__" in vars(made):
-        REFLECTING.add(made)
+        type.__setattr__(made, REFLECTING, True)
 
 
 @functools.cache
@@ -311,7 +311,7 @@ class Live:
         self.original, self.name = original, name
 
     def __get__(self, instance: Any, owner: type) -> Any:
-        return copying.contained(vars(self.original)[self.name])
+        return copying.converted(vars(self.original)[self.name])
 
 
 def attribute(name: str, value: Any) -> Any:  # noqa: PLR0911 - one for each kind
@@ -341,7 +341,7 @@ def attribute(name: str, value: Any) -> Any:  # noqa: PLR0911 - one for each kin
     function: Any = getattr(value, "fget", None)
     if isinstance(value, property) and function is not None:  # a subclass of property
         return value
-    return copying.contained(value)
+    return copying.converted(value)
 
 
 def dispatching_method(method: Any) -> Any:

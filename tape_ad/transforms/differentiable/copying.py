@@ -43,6 +43,9 @@ from tape_ad.transforms.differentiable.table import (
     MADE_OF_RULES,
     ORIGINALS,
     STANDARD,
+    copy_of,
+    forget,
+    keep,
     note_source,
     note_stand_in,
     original_of,
@@ -72,9 +75,6 @@ __all__ = [
 
 LOCK = threading.RLock()
 """Held while a copy is made, so that there is one of each."""
-
-COPIES: "weakref.WeakKeyDictionary[Any, Any]" = weakref.WeakKeyDictionary()
-"""The copy of each function, class, module and object that has one."""
 
 NAMESPACES: "weakref.WeakValueDictionary[int, Globals]" = weakref.WeakValueDictionary()
 """The globals of copies, by the identity of the original globals, which they keep alive."""
@@ -278,13 +278,14 @@ def memoized(value: Any, make: Callable[[Any], Any]) -> Any:
     """Make a copy, or give the one there is."""
     with LOCK:
         try:
-            found = COPIES.get(value, ABSENT)
+            found = copy_of(value)
         except TypeError:  # what cannot be weakly referred to, or hashed
             if id(value) not in LASTING:
                 LASTING[id(value)] = value, make(value)
             return LASTING[id(value)][1]
         if found is ABSENT:
-            found = COPIES[value] = make(value)
+            found = make(value)
+            keep(value, found)
         return found
 
 
@@ -297,7 +298,7 @@ def copied_function(function: Any) -> Any:
     if type(function.__globals__) is Globals or not is_copied_module(module_of(function)):
         return adapted(function)
     with LOCK:
-        found = COPIES.get(function, ABSENT)
+        found = copy_of(function)
         if found is not ABSENT:
             marks = WATCHED.get(found)
             if marks is None or brought_up_to_date(found, marks, content):
@@ -342,6 +343,7 @@ def single_dispatch(function: Any) -> Any:
         kind = original_of(type_of(args[0]))
         return converted(function.dispatch(real(kind)))(*args, **kwargs)
 
+    note_source(function, dispatching)
     return dispatching
 
 
@@ -360,7 +362,9 @@ def make_function(function: Any) -> Any:
     code = function.__code__
     question = unanswerable(code)
     if question is not None:
-        COPIES[function] = refused = refusing(function, question)
+        refused = refusing(function, question)
+        note_source(function, refused)
+        keep(function, refused)
         return refused
     cells = [types.CellType() for _ in code.co_freevars]
     namespace = globals_of(function.__globals__)
@@ -391,8 +395,8 @@ def make_function(function: Any) -> Any:
         namespace.made.append(weakref.ref(copy))
     if writes_globals(code):
         copy = writing_back(copy, namespace)
-    if own is None or not any(map(holds_itself(function), own)):
-        COPIES[function] = copy
+        note_source(function, copy)
+    keep(function, copy)
     return copy
 
 
@@ -416,7 +420,7 @@ def given_anew(copy: Any, marks: list[Any]) -> None:
     convert_defaults(function, copy)
     if not is_marked(marks[0], function.__code__):
         if unanswerable(function.__code__) is not None or writes_globals(function.__code__):
-            COPIES.pop(function, None)  # another is made where it is looked up
+            forget(function)  # another is made where it is looked up
         copy.__code__ = function.__code__
     marks[:] = signature_of(function)
 
@@ -428,18 +432,6 @@ def rebind(cells: list[Any], copy: Any, own: Any) -> None:
             cell.cell_contents = now.cell_contents
         except ValueError:  # an empty one, of what is defined later
             continue
-
-
-def holds_itself(function: Any) -> Callable[[Any], bool]:
-    """Make what tells whether a cell holds this very function."""
-
-    def holds(cell: Any) -> bool:
-        try:
-            return cell.cell_contents is function
-        except ValueError:
-            return True
-
-    return holds
 
 
 def closure_of(function: Any) -> Any:
@@ -627,7 +619,7 @@ def partial(function: functools.partial[Any]) -> Any:
 
 
 def remembering(function: Any) -> Any:
-    """Copy what `functools.lru_cache` wraps, with a cache of its own that holds no handles."""
+    """Copy what `functools.lru_cache` wraps; without handles the original and its cache serve."""
     return memoized(function, remember)
 
 
@@ -636,32 +628,24 @@ def remember(function: Any) -> Any:
     inner = converted(function.__wrapped__)
     if inner is function.__wrapped__:
         return function
-    parameters = function.cache_parameters()
-    kept = functools.lru_cache(**parameters)(inner)
 
     @functools.wraps(function.__wrapped__)
     def dispatching(*args: Any, **kwargs: Any) -> Any:
-        if reaches((args, kwargs)):
+        if reaches((args, kwargs)) or reaches(function.__wrapped__):
             return inner(*args, **kwargs)
-        found = kept(*args, **kwargs)
-        if reaches(found):  # of a function that closes over a handle
-            kept.cache_clear()
-        return found
+        given, named = plain_call(args, kwargs)
+        named = {name: source_of(value) for name, value in named.items()}
+        return content(function(*map(source_of, given), **named))
 
-    dispatching.cache_clear = kept.cache_clear  # type: ignore[attr-defined]  # as lru_cache has it
-    dispatching.cache_info = kept.cache_info  # type: ignore[attr-defined]  # the same
-    dispatching.cache_parameters = function.cache_parameters  # type: ignore[attr-defined]  # the same
+    for name in ("cache_clear", "cache_info", "cache_parameters"):
+        setattr(dispatching, name, getattr(function, name))
+    note_source(function, dispatching)
     return dispatching
-
-
-def contained(value: Any) -> Any:
-    """Convert what is in a container, and the keys of a dict."""
-    return converted(value)
 
 
 def listed(values: tuple[Any, ...]) -> Any:
     """Convert what is in a tuple, if anything is a function, a class or a module."""
-    found = [contained(each) for each in values]
+    found = [converted(each) for each in values]
     if all(map(operator.is_, found, values)):
         return values
     return tuple.__new__(type(values), found)  # a named one, too
