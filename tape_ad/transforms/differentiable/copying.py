@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
@@ -182,10 +183,10 @@ class Globals(dict[str, Any]):
 def converted_in_scipy(value: Any) -> Any:
     """Convert what stands in SciPy's own code, in which its classes are copied.
 
-    The counterparts that they have here know nothing of what is private to SciPy.
+    Most counterparts that they have here know nothing of what is private to SciPy.
     """
     if isinstance(value, type) and value.__module__.startswith("scipy."):
-        return MAKERS[type](value)
+        return converted(value) if value in adapter("scipy").WHOLE else MAKERS[type](value)
     if type(value) is types.ModuleType and value.__name__.startswith("scipy"):
         return memoized(value.__dict__["__spec__"], lambda _: view_of(value, OwnModuleCopy))
     return converted(value)
