@@ -19,7 +19,15 @@ from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import ORIGINALS, original_of, source_of
 from tape_ad.transforms.differentiable.watching import PLAIN
 
-__all__ = ["CONTAINERS", "STAYING", "calling", "members_of", "note_global", "note_shared"]
+__all__ = [
+    "CONTAINERS",
+    "STAYING",
+    "calling",
+    "members_of",
+    "note_attribute",
+    "note_global",
+    "note_shared",
+]
 
 MOST = 1 << 16
 """How many entries a container may have to be looked through, and how many objects are."""
@@ -32,7 +40,7 @@ class Calls(threading.local):
 
     def __init__(self) -> None:
         self.shared: dict[int, Any] = {}
-        self.names: list[tuple[dict[str, Any], str]] = []
+        self.names: list[tuple[Any, str]] = []
 
 
 CALLS = Calls()
@@ -51,6 +59,12 @@ def note_global(module: dict[str, Any], name: str) -> None:
         settle_all()
 
 
+def note_attribute(kind: type, name: str) -> None:
+    """Note that a copy has assigned to an attribute of a class of the original code."""
+    if CALLS.depth:
+        CALLS.names.append((kind, name))
+
+
 def calling(function: Callable[..., Any], *args: Any) -> Any:
     """Call a function, and settle what it leaves behind if no other is going on around it."""
     CALLS.depth += 1
@@ -67,9 +81,11 @@ def settle_all() -> None:
     waiting = [*CALLS.shared.values()]
     CALLS.shared.clear()
     while CALLS.names:
-        module, name = CALLS.names.pop()
-        if name in module:
-            module[name] = settled(module[name], waiting)
+        owner, name = CALLS.names.pop()
+        names = vars(owner) if isinstance(owner, type) else owner
+        if name in names:
+            value = settled(names[name], waiting)
+            setattr(owner, name, value) if isinstance(owner, type) else names.update({name: value})
     seen: dict[int, Any] = {}
     while waiting and len(seen) < MOST:
         thing = waiting.pop()
