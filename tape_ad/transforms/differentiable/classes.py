@@ -70,14 +70,16 @@ def is_copied_class(kind: type) -> bool:
         return False
     if getattr(kind, "_is_protocol", False) or kind in ORIGINALS:
         return False
-    if any(
-        type(each) is types.FunctionType and copying.is_copy(each) for each in vars(kind).values()
-    ):
-        return False  # one that is defined within a copy
     if type(type(kind)).__module__ != "builtins" or type(kind).__name__.startswith("pybind11"):
         return False  # of a metaclass in C
     own = (is_code(value) for name, value in vars(kind).items() if name not in LEFT)
-    return any(own) or any(map(is_copied_class, kind.__bases__))
+    defined_within_one = any(map(is_copied_function, vars(kind).values()))
+    return not defined_within_one and (any(own) or any(map(is_copied_class, kind.__bases__)))
+
+
+def is_copied_function(value: Any) -> bool:
+    """Tell whether something is the copy of a function."""
+    return type(value) is types.FunctionType and copying.is_copy(value)
 
 
 def is_code(value: Any) -> bool:

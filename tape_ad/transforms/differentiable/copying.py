@@ -14,7 +14,7 @@ import sys
 import threading
 import types
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any
 
 import numpy as np
@@ -131,7 +131,7 @@ class Globals(dict[str, Any]):
         value = self.original.get(name, ABSENT)
         if type(value) in PLAIN:
             return value
-        if len(self) != len(self.fixed):
+        if dict.__len__(self) != len(self.fixed):
             self.write_back()
         if value is ABSENT:
             return dict.__getitem__(self, "__builtins__")[name]
@@ -152,9 +152,7 @@ class Globals(dict[str, Any]):
         """Move what copies have assigned to globals to the original module's."""
         for name in list(dict.keys(self)):
             if name not in self.fixed:
-                self.original[name] = source_of(self.pop(name))
-                self.plain.bound_anew(name)
-                note_global(self.original, name)
+                self[name] = dict.pop(self, name)
 
     def watch(self, frame: types.FrameType) -> None:
         """Give the function that is looking up a name plain globals, as it looks up many."""
@@ -178,6 +176,29 @@ class Globals(dict[str, Any]):
 
     def __iter__(self) -> Iterator[str]:
         return iter({**self.original, **dict.fromkeys(dict.keys(self))})
+
+    def __len__(self) -> int:
+        return len([*self])
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self.original[name] = source_of(value)
+        self.plain.bound_anew(name)
+        note_global(self.original, name)
+
+    def __delitem__(self, name: str) -> None:
+        del self.original[name]
+
+    def __ior__(self, other: Any) -> Any:  # type: ignore[misc]  # what `|` gives is a plain dict
+        self.update(other)
+        return self
+
+    def copy(self) -> dict[str, Any]:
+        """Copy what all names mean in copies."""
+        return {**self}
+
+
+for _name in ("keys", "items", "values", "pop", "popitem", "clear", "update", "setdefault"):
+    setattr(Globals, _name, getattr(MutableMapping, _name))
 
 
 def converted_in_scipy(value: Any) -> Any:
@@ -217,6 +238,40 @@ def build_class(body: Any, name: str, *bases: Any, **options: Any) -> Any:
 
 
 BUILTINS["__build_class__"] = build_class
+
+
+class Locals(dict[str, Any]):
+    """The variables of a copy that runs a text, in which other names are those of its globals."""
+
+    names: Globals
+
+    def __missing__(self, name: str) -> Any:
+        return self.names[name]
+
+
+def running(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Let `eval` or `exec` find names as copies do, and write globals to the original's module."""
+
+    @functools.wraps(run)
+    def calling(source: Any, names: Any = None, variables: Any = None, /, **options: Any) -> Any:
+        frame = sys._getframe(1)
+        if names is None:
+            names = frame.f_globals
+            variables = frame.f_locals if variables is None else variables
+        if type(names) is not Globals:
+            return run(source, names, variables, **options)
+        if type(variables) is dict:
+            variables = Locals(variables)
+            variables.names = names
+        try:
+            return run(source, names, variables, **options)
+        finally:
+            names.write_back()
+
+    return calling
+
+
+BUILTINS["eval"], BUILTINS["exec"] = running(eval), running(exec)
 
 
 def globals_of(original: dict[str, Any]) -> Globals:
@@ -566,6 +621,7 @@ class ModuleCopy(types.ModuleType):
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._original, name, source_of(value))
         globals_of(vars(self._original)).plain.bound_anew(name)
+        note_global(vars(self._original), name)
 
     def __delattr__(self, name: str) -> None:
         delattr(self._original, name)
@@ -595,6 +651,28 @@ class OwnModuleCopy(ModuleCopy):
 
     def _converted(self, value: Any) -> Any:
         return converted_in_scipy(value)
+
+
+class Modules(MutableMapping[str, Any]):
+    """What stands for `sys.modules`: it gives views."""
+
+    def __getitem__(self, name: str) -> Any:
+        return converted(sys.modules[name])
+
+    def __setitem__(self, name: str, module: Any) -> None:
+        sys.modules[name] = original_of(module)
+
+    def __delitem__(self, name: str) -> None:
+        del sys.modules[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([*sys.modules])
+
+    def __len__(self) -> int:
+        return len(sys.modules)
+
+
+note_stand_in(sys.modules, Modules())
 
 
 def bound(method: Any) -> Any:

@@ -103,13 +103,13 @@ def holds_code(value: Any) -> bool:
     return not STAYING.issuperset(map(type, held))
 
 
+OF_ONE_VALUE: tuple[Any, ...] = (int, float, complex, str, bytes)
+"""Types in C of objects that do not change."""
+
 CONTENTS: dict[type, Callable[[Any], tuple[Any, ...]]] = {
     object: lambda value: (),
     tuple: lambda value: (map(converted, value),),
-    **{
-        kind: kind.__getnewargs__  # type: ignore[attr-defined]  # mypy knows it of none
-        for kind in (int, float, complex, str, bytes)
-    },
+    **{kind: kind.__getnewargs__ for kind in OF_ONE_VALUE},
     frozenset: lambda value: (value,),
 }
 """Of what an object is made that is an object of Python's code, by the type in C beneath."""

@@ -82,10 +82,11 @@ def settle_all() -> None:
     CALLS.shared.clear()
     while CALLS.names:
         owner, name = CALLS.names.pop()
-        names = vars(owner) if isinstance(owner, type) else owner
-        if name in names:
-            value = settled(names[name], waiting)
-            setattr(owner, name, value) if isinstance(owner, type) else names.update({name: value})
+        if isinstance(owner, type):
+            if name in vars(owner):
+                setattr(owner, name, settled(vars(owner)[name], waiting))
+        elif name in owner:
+            owner[name] = settled(owner[name], waiting)
     seen: dict[int, Any] = {}
     while waiting and len(seen) < MOST:
         thing = waiting.pop()
