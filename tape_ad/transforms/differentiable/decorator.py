@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
-from attrs import define
+from attrs import define, field
 
 from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import ConversionError, InPlaceError, TapeError, UnsupportedArgumentError
@@ -48,6 +48,7 @@ class Differentiable(Transformed):
     """A function that runs as it is on plain arrays, and as a copy where there are handles."""
 
     made_by: ClassVar[str] = "differentiable"
+    copy: Any = field(init=False, default=None)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function.
@@ -68,7 +69,12 @@ class Differentiable(Transformed):
                     "attributes and closures); give it the handle itself, or what holds it"
                 )
                 raise
-        return call_copy(converted, function, args, kwargs)
+        return call_copy(self.copy_of, function, args, kwargs)
+
+    def copy_of(self, function: Any) -> Any:
+        """Give the copy of the function, and keep it."""
+        self.copy = converted(function)
+        return self.copy
 
 
 def call_copy(make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
