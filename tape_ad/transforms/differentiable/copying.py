@@ -603,7 +603,10 @@ def view_of(module: types.ModuleType, kind: "type[ModuleCopy] | None" = None) ->
             memo[name] = value, found
         return found
 
-    made = type("ModuleCopy", (kind or ModuleCopy,), {"__getattribute__": attribute})
+    body: dict[str, Any] = {"__getattribute__": attribute}
+    for owner in reversed(type(module).__mro__[: -len(types.ModuleType.__mro__)]):
+        body |= {name: converted(vars(owner)[name]) for name in CALLED & vars(owner).keys()}
+    made = type("ModuleCopy", (kind or ModuleCopy,), body)
     view: ModuleCopy = made(module.__name__, module.__doc__)
     object.__setattr__(view, "_original", module)
     for name in ("__file__", "__package__", "__path__", "__spec__", "__loader__"):
@@ -611,6 +614,10 @@ def view_of(module: types.ModuleType, kind: "type[ModuleCopy] | None" = None) ->
             object.__setattr__(view, name, getattr(module, name))
     ORIGINALS[view] = module
     return view
+
+
+CALLED = frozenset({"__call__", "__getitem__", "__iter__", "__len__", "__contains__", "__enter__"})
+"""What Python calls of the classes that some modules have."""
 
 
 class ModuleCopy(types.ModuleType):
@@ -684,6 +691,8 @@ def bound(method: Any) -> Any:
     name = method.__func__.__name__
     if type(method.__func__) is not types.FunctionType:  # in C, for objects of its own class alone
         return method if owner is method.__self__ else getattr(owner, name)
+    if isinstance(owner, ModuleCopy):
+        return types.MethodType(converted(method.__func__), owner)
     if not isinstance(owner, type(method.__self__)):  # a counterpart, with methods of its own
         return getattr(owner, name)
     function = converted(method.__func__)

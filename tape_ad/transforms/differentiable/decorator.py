@@ -3,6 +3,7 @@
 import functools
 import importlib
 import inspect
+import sys
 import types
 from collections.abc import Callable
 from typing import Any, ClassVar, Protocol, cast
@@ -283,7 +284,7 @@ def differentiable(thing: Any) -> Any:
     """
     if isinstance(thing, Differentiable) or (isinstance(thing, type) and is_copy(thing)):
         return thing
-    if isinstance(thing, (type, types.ModuleType)):
+    if isinstance(thing, (type, types.ModuleType)) or is_in_place_of_a_module(thing):
         found = converted(thing)
         if found is thing:
             raise TypeError(f"ta.differentiable has nothing to copy in {thing!r}")
@@ -294,6 +295,11 @@ def differentiable(thing: Any) -> Any:
             f"got {type(thing).__name__}"
         )
     return Differentiable(thing)
+
+
+def is_in_place_of_a_module(thing: Any) -> bool:
+    """Tell whether something is an object that a package has put where its module would be."""
+    return not callable(thing) and any(thing is each for each in [*sys.modules.values()])
 
 
 def import_(name: str, globals: Any = None, *args: Any, **kwargs: Any) -> Any:  # noqa: A002 - Python's
