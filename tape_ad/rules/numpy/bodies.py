@@ -156,7 +156,8 @@ def block(arrays: Any) -> Array:
     def joined(part: Any, axis: int) -> Any:
         if isinstance(part, list):
             return np.concatenate([joined(each, axis + 1) for each in part], axis)
-        return np.reshape(part, (1,) * (ndim - np.ndim(part)) + np.shape(part))
+        more = (1,) * (ndim - np.ndim(part))
+        return np.reshape(part, more + np.shape(part)) if more else part
 
     whole: Array = joined(arrays, -depth_of(arrays))
     return whole
@@ -164,11 +165,13 @@ def block(arrays: Any) -> Array:
 
 def depth_of(arrays: Any) -> int:
     """Count how deep lists are nested."""
+    if isinstance(arrays, tuple):
+        raise TypeError("np.block takes nested lists, and not tuples, of arrays")
     if not isinstance(arrays, list):
         return 0
     depths = set(map(depth_of, arrays))
     if len(depths) != 1:
-        raise NO_BODY  # where it is refused
+        raise ValueError("np.block: List depths are mismatched, or a list is empty")
     return 1 + depths.pop()
 
 
