@@ -7,8 +7,7 @@ import scipy
 
 from tape_ad.scipy import linalg
 from tape_ad.scipy.linalg.functions import expm_derivative, logm_derivative
-from tape_ad.scipy.linalg.lu_factors import lu_factors_solve
-from tape_ad.scipy.linalg.systems import cholesky_solve
+from tape_ad.scipy.linalg.systems import cholesky_solve, lu_factors_solve
 from tests.rules.table import REAL, Domain, Operand, Row, Shape, fixed, plain, signed
 
 __all__ = ["ROWS"]
@@ -86,6 +85,7 @@ ROWS: list[Row] = [
             cholesky_solve,
             [WELL(3, 3), REAL(*b)],
             options={"lower": lower},
+            nodes=4,
             complex=True,
             jax=with_tuple("cho_solve"),
         )
@@ -108,6 +108,7 @@ ROWS: list[Row] = [
             lu_factors_solve,
             [WELL(3, 3), plain(np.array([1, 2, 2], np.int32)), REAL(*b)],
             options={"trans": trans},
+            nodes=3,
             complex=True,
             jax=with_tuple("lu_solve"),
         )
@@ -189,6 +190,7 @@ if tuple(map(int, scipy.__version__.split(".")[:2])) >= (1, 16):
                 function,
                 [WELL(*a), REAL(*b)],
                 options=options,
+                nodes=4,
                 complex=True,
                 no_jax="JAX takes single matrices",
                 torch=by_torch if len(b) > 1 else "",

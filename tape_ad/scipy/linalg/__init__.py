@@ -27,14 +27,11 @@ from tape_ad.scipy.faces import face
 from tape_ad.scipy.linalg.basics import *
 from tape_ad.scipy.linalg.factors import *
 from tape_ad.scipy.linalg.functions import *
-from tape_ad.scipy.linalg.lu_factors import *
 from tape_ad.scipy.linalg.riccati import *
 from tape_ad.scipy.linalg.spectral import *
 from tape_ad.scipy.linalg.structured import *
 from tape_ad.scipy.linalg.systems import *
 
-add_rules(
-    merged(SYSTEMS, LU, FUNCTIONS, STRUCTURED, BASICS, SPECTRAL, WITH_VALUE, FACTORS, RICCATI)
-)
+add_rules(merged(SYSTEMS, FUNCTIONS, STRUCTURED, BASICS, SPECTRAL, WITH_VALUE, FACTORS, RICCATI))
 
 __getattr__, __dir__ = face(__name__)

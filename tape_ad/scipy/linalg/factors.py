@@ -21,9 +21,8 @@ from tape_ad.extend.rules import Constant, Entry, overridable
 from tape_ad.scipy.counterparts import counterpart
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.basics import as_assumed, pivots
-from tape_ad.scipy.linalg.lu_factors import lu_factor
 from tape_ad.scipy.linalg.spectral import singular_vectors, vectors
-from tape_ad.scipy.linalg.systems import solve_triangular
+from tape_ad.scipy.linalg.systems import lu_factor, solve_triangular
 
 __all__ = [
     "FACTORS",

@@ -108,7 +108,7 @@ OF_ONE_VALUE: tuple[Any, ...] = (int, float, complex, str, bytes)
 
 CONTENTS: dict[type, Callable[[Any], tuple[Any, ...]]] = {
     object: lambda value: (),
-    tuple: lambda value: (map(contained, value),),
+    tuple: lambda value: (map(converted, value),),
     **{kind: kind.__getnewargs__ for kind in OF_ONE_VALUE},
     frozenset: lambda value: (value,),
 }
