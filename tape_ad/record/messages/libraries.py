@@ -22,6 +22,7 @@ __all__ = [
     "in_a_library",
     "library_call",
     "refuse_a_library",
+    "traced_in_a_library",
 ]
 
 
@@ -78,15 +79,19 @@ class LibraryCall:
             return f"write scipy.sparse.{array}(a){instead}, or {FOR_THE_VALUE}"
         if self.ours:
             return f"write np.stack([...]) in place of a list of handles, or {FOR_THE_VALUE}"
+        if (ours := self.counterpart) is not None:
+            return f"write {ours} that take handles, or {FOR_THE_VALUE}"
+        return f"write {FOR_THE_VALUE}, or give it a derivative by ta.custom_rule"
+
+    @property
+    def counterpart(self) -> str | None:
+        """What package of ours has such functions."""
         from pathlib import Path  # noqa: PLC0415 - which only errors need
 
         home = Path(__file__).parents[2].joinpath(*self.package.split("."))
-        if home.is_dir() or home.with_suffix(".py").is_file():
-            return (
-                f"write tape_ad.{self.package} in place of {self.package}, which has functions of "
-                f"the same names that take handles, or {FOR_THE_VALUE}"
-            )
-        return f"write {FOR_THE_VALUE}, or give it a derivative by ta.custom_rule"
+        found = home.is_dir() or home.with_suffix(".py").is_file()
+        text = f"tape_ad.{self.package} in place of {self.package}, which has functions of the same"
+        return f"{text} names" if found else None
 
 
 def library_call(frame: FrameType | None = None) -> LibraryCall | None:
@@ -130,6 +135,15 @@ def dropped_in_a_library(what: str) -> ConversionError | None:
     return ConversionError(
         f"{call} {what} ({caller()}), which would drop the gradient; {call.advice}"
     )
+
+
+def traced_in_a_library(what: str) -> str | None:
+    """Say what is to be written in place of a library's function in a capture or a batch."""
+    call = library_call()
+    if call is None or (call.ours and what == AS_ARRAYS):
+        return None
+    ours = "" if call.ours or call.counterpart is None else f"{call.counterpart}, or "
+    return f"{call} {what} ({caller()}); write {ours}ta.differentiable(f) for the f that calls it"
 
 
 def refuse_a_library(frame: FrameType) -> None:
