@@ -85,7 +85,6 @@ ROWS: list[Row] = [
             cholesky_solve,
             [WELL(3, 3), REAL(*b)],
             options={"lower": lower},
-            nodes=4,
             complex=True,
             jax=with_tuple("cho_solve"),
         )
@@ -190,7 +189,6 @@ if tuple(map(int, scipy.__version__.split(".")[:2])) >= (1, 16):
                 function,
                 [WELL(*a), REAL(*b)],
                 options=options,
-                nodes=4,
                 complex=True,
                 no_jax="JAX takes single matrices",
                 torch=by_torch if len(b) > 1 else "",

@@ -17,7 +17,7 @@ from attrs import define
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import Array, Shape, whole
+from tape_ad.extend.arrays import Array, Shape, as_array, whole
 from tape_ad.extend.maps import LinearMap, adjoint
 from tape_ad.extend.patterns import Pattern, batched, by_batch, dense, reads
 from tape_ad.extend.rules import Call, Derivation, Entry, arguments_of, outputs, rule
@@ -249,44 +249,6 @@ def cholesky_of_handle(
     return factor, bool(lower)
 
 
-SYSTEMS: dict[Any, Entry] = {
-    solve_triangular: rule(
-        lambda out, a, b, trans, lower, unit_diagonal, **options: Coefficients(
-            Triangle(a, TRANS[trans], lower, unit_diagonal), out, b.ndim == 1
-        ),
-        lambda out, a, b, trans, lower, unit_diagonal, **options: RightHandSide(
-            Triangle(a, TRANS[trans], lower, unit_diagonal), b.ndim == 1
-        ),
-        signature=arguments_of(
-            solve_triangular, "a b", "trans lower unit_diagonal check_finite", ignored="overwrite_b"
-        ),
-        facts=facts.cores("(n,n),(n,k?)->(n,k?)").also(routine="trtrs"),
-    ),
-    cho_factor: Derivation(cholesky_of_handle),
-}
-
-
-def cholesky_solved(
-    c: Array, b: Array, lower: bool, overwrite_b: bool = False, check_finite: bool = True
-) -> Array:
-    """Call SciPy's `cho_solve`, with a Cholesky factor that is an argument of its own."""
-    return scipy.linalg.cho_solve((c, lower), b, overwrite_b=overwrite_b, check_finite=check_finite)
-
-
-def solved_by_triangles(
-    c: Array, b: Array, lower: bool, overwrite_b: bool, check_finite: bool
-) -> Array:
-    """Solve with the factor and its conjugate transpose, one after the other."""
-    c, b = as_array(c), as_array(b)
-    vector, x = b.ndim == 1, b[:, None] if b.ndim == 1 else b
-    for way in ("N", "C") if lower else ("C", "N"):
-        x = solve_triangular(c, x, way, lower=lower, check_finite=check_finite)
-    return x[..., 0] if vector else x
-
-
-cholesky_solve = counterpart(SYSTEMS, cholesky_solved, "c b", solved_by_triangles, anchor=False)
-
-
 def cho_solve(
     c_and_lower: tuple[Array, bool], b: Array, overwrite_b: bool = False, check_finite: bool = True
 ) -> Array:
@@ -311,6 +273,78 @@ def cho_solve(
     """
     c, lower = c_and_lower
     return cholesky_solve(c, b, bool(lower), overwrite_b, check_finite)
+
+
+@takes_lists
+def cholesky_solve(
+    c: Array, b: Array, lower: bool, overwrite_b: bool = False, check_finite: bool = True
+) -> Array:
+    """Solve with a Cholesky factor that is an argument of its own."""
+    return scipy.linalg.cho_solve((c, lower), b, overwrite_b=overwrite_b, check_finite=check_finite)
+
+
+@define(eq=False, repr=False)
+class Cholesky:
+    """The system of a matrix L L^H or U^H U of which an array holds the triangle."""
+
+    trans: ClassVar[str] = "N"
+    c: Array
+    lower: bool
+
+    def solve(self, b: Array) -> Array:
+        return in_columns(
+            lambda columns: cholesky_solve(self.c, columns, self.lower, check_finite=False),
+            self.c.ndim,
+            b,
+        )
+
+    def adjoint(self) -> Self:
+        return self
+
+    def times(self, t: Array, x: Array) -> Array:
+        factor, change = self._read(self.c), self._read(t)
+        if self.lower:
+            factor, change = adjoint(factor), adjoint(change)
+        one = np.matmul(adjoint(change), np.matmul(factor, x))
+        return one + np.matmul(adjoint(factor), np.matmul(change, x))
+
+    def adjoint_times(self, t: Array, x: Array) -> Array:
+        return self.times(t, x)
+
+    def gradient(self, g: Array, x: Array) -> Array:
+        factor = self._read(self.c)
+        if self.lower:
+            factor = adjoint(factor)
+            total = outer(g, np.matmul(factor, x)) + outer(x, np.matmul(factor, g))
+        else:
+            total = outer(np.matmul(factor, x), g) + outer(np.matmul(factor, g), x)
+        return self._read(total)
+
+    def _read(self, a: Array) -> Array:
+        return np.where(triangle(a.shape[-1], lower=self.lower), a, 0)
+
+
+SYSTEMS: dict[Any, Entry] = {
+    solve_triangular: rule(
+        lambda out, a, b, trans, lower, unit_diagonal, **options: Coefficients(
+            Triangle(a, TRANS[trans], lower, unit_diagonal), out, b.ndim == 1
+        ),
+        lambda out, a, b, trans, lower, unit_diagonal, **options: RightHandSide(
+            Triangle(a, TRANS[trans], lower, unit_diagonal), b.ndim == 1
+        ),
+        signature=arguments_of(
+            solve_triangular, "a b", "trans lower unit_diagonal check_finite", ignored="overwrite_b"
+        ),
+        facts=facts.cores("(n,n),(n,k?)->(n,k?)").also(routine="trtrs"),
+    ),
+    cho_factor: Derivation(cholesky_of_handle),
+    cholesky_solve: rule(
+        lambda out, c, b, lower, **options: Coefficients(Cholesky(c, lower), out, b.ndim == 1),
+        lambda out, c, b, lower, **options: RightHandSide(Cholesky(c, lower), b.ndim == 1),
+        signature=arguments_of(cholesky_solve, "c b", "lower check_finite", ignored="overwrite_b"),
+        facts=facts.cores("(n,n),(n,k?)->(n,k?)").also(routine="potrs"),
+    ),
+}
 
 
 solve_banded = scipy_function(scipy.linalg.solve_banded, MODULE, "ab b")

@@ -513,7 +513,17 @@ def triangular(lowering: Lowering) -> None:
     by_routine(lowering, "trtrs", "ccciixixii", given, a, b, words)
 
 
-ROUTINES: Mapping[str, Callable[[Lowering], None]] = {"trtrs": triangular}
+def positive(lowering: Lowering) -> None:
+    """Lower the solution by a Cholesky factor."""
+    found = lowering.options("c", "b", "lower", "overwrite_b", "check_finite")
+    c, b = lowering.source(found["c"]), lowering.source(found["b"])
+    if found.get("check_finite", True):
+        check_finite(lowering, c, b)
+    given = ("d3", "d1", "d2", "p0", "d1", "p1", "d1", "info")
+    by_routine(lowering, "potrs", "ciixixii", given, c, b, "UL"[bool(found["lower"])])
+
+
+ROUTINES: Mapping[str, Callable[[Lowering], None]] = {"trtrs": triangular, "potrs": positive}
 """By LAPACK's names, which functions have among their facts."""
 
 
