@@ -250,10 +250,7 @@ def cholesky_of_handle(
 
 
 def cho_solve(
-    c_and_lower: tuple[Array, bool],
-    b: Array,
-    overwrite_b: bool = False,
-    check_finite: bool = True,
+    c_and_lower: tuple[Array, bool], b: Array, overwrite_b: bool = False, check_finite: bool = True
 ) -> Array:
     """Solve ``a @ x = b`` given the Cholesky factor of `a`, as `scipy.linalg.cho_solve` does.
 
@@ -336,10 +333,7 @@ SYSTEMS: dict[Any, Entry] = {
             Triangle(a, TRANS[trans], lower, unit_diagonal), b.ndim == 1
         ),
         signature=arguments_of(
-            solve_triangular,
-            "a b",
-            "trans lower unit_diagonal check_finite",
-            ignored="overwrite_b",
+            solve_triangular, "a b", "trans lower unit_diagonal check_finite", ignored="overwrite_b"
         ),
         facts=facts.cores("(n,n),(n,k?)->(n,k?)").also(routine="trtrs"),
     ),
@@ -426,5 +420,5 @@ SYSTEMS |= {
         ),
         compute=lambda ab, b, l_and_u, **options: solve_banded(l_and_u, ab, b, **options),
         facts=facts.cores("(m,n),(n,k?)->(n,k?)", "ab", "b"),
-    ),
+    )
 }
