@@ -66,10 +66,13 @@ class BatchedArray(ArrayInterface, BitsInPlace):
     ----------
     stack : array or handle, shape (size of the batch) + (shape of one)
     batch_here : Batch
+    shows : bool
+        Whether one of no axes is no number but a part of another array, as ``y[0, ...]`` is.
     """
 
     stack: Any
     batch_here: Batch
+    shows: bool = False
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -204,7 +207,7 @@ class BatchedArray(ArrayInterface, BitsInPlace):
 
     def copy(self, order: str = "C") -> "BatchedArray":
         """Give an array of the same values that can be assigned to."""
-        copied: BatchedArray = self._call(np.copy, (self,))
+        copied: BatchedArray = self._call(np.copy, (self,), {"order": order})
         return copied
 
     def conjugate(self) -> "BatchedArray":

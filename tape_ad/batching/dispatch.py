@@ -251,7 +251,10 @@ def item(x: Any, key: Any) -> Any:
         key = unwrapped(key)
     if type(found) is not Batch or found.ended:
         return found.call(getitem, (x, key), NO_OPTIONS)
-    return wrapped(found, item_of_all(found, x, key))
+    out = wrapped(found, item_of_all(found, x, key))
+    if type(key) is tuple and not out.shape and any(entry is Ellipsis for entry in key):
+        out.shows = True
+    return out
 
 
 def assign(x: Any, key: Any, value: Any) -> None:
@@ -283,7 +286,7 @@ def is_argument(batch: Batch, memory: Any) -> bool:
 def change(function: Function, x: Any, other: Any) -> Any:
     """Do ``x += other`` and its kind; a number is no array, so it is not changed."""
     result = call(function, (x, other))
-    if x.ndim == 0 or result is NotImplemented:
+    if (x.ndim == 0 and not x.shows) or result is NotImplemented:
         return result
     check_fit(x, result, function)
     assign(x, ..., result)

@@ -52,7 +52,7 @@ def is_number(leaf: Any) -> bool:
     while isinstance(leaf, ArrayOperators) and not hasattr(leaf, "batch_here"):
         leaf = leaf.data
     if hasattr(leaf, "batch_here") or is_later(leaf):  # the type of these does not say it
-        return bool(leaf.ndim == 0)
+        return bool(leaf.ndim == 0 and not getattr(leaf, "shows", False))
     return isinstance(leaf, np.generic)
 
 
