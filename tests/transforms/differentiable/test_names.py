@@ -262,12 +262,14 @@ def of_what_frompyfunc_makes(x: Any) -> Any:
 
 def ordered_by_nditer(x: Any) -> Any:
     turned, total = x.reshape(2, 2).T, 0.0
+    each: Any
     for i, each in enumerate(np.nditer(turned)):
         total += i * each**2
+    iteration: Any
     for flag in ("c_index", "f_index"):
         iteration = np.nditer(turned, [flag])
         total += sum((i + 1) * iteration.index * each for i, each in enumerate(iteration))
-    both = np.nditer([x + 1j * x[::-1], None])
+    both: Any = np.nditer([x + 1j * x[::-1], None])
     for given, made in both:
         made[...] = given**2
     return total + np.sum(np.real(both.operands[1]) ** 2)

@@ -23,7 +23,14 @@ from tape_ad.programs.engines.native.ir import (
     Reduction,
     RuntimeCheck,
 )
-from tape_ad.programs.engines.native.lowering import calls, indexing, moving, products, reductions
+from tape_ad.programs.engines.native.lowering import (
+    calls,
+    generalized,
+    indexing,
+    moving,
+    products,
+    reductions,
+)
 from tape_ad.programs.engines.native.lowering.calls import (
     Lowering,
     NotLowerable,
@@ -43,6 +50,7 @@ from tape_ad.programs.program import (
     Value,
 )
 from tape_ad.record.sweeps import all_finite
+from tape_ad.rules import facts_of
 
 __all__ = ["Lowered", "LoweredStep", "LoweringCache", "lower"]
 
@@ -154,6 +162,7 @@ LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     **calls.LOWERINGS,
     **reductions.LOWERINGS,
     **products.LOWERINGS,
+    **generalized.LOWERINGS,
 }
 """How functions are lowered that are no elementwise ufuncs; each module has a table of its own."""
 
@@ -200,6 +209,8 @@ def lowered(call: Call, memory_map: MemoryMap) -> Sequence[Work]:
         as_ufunc(lowering)
     elif operands_of(function) is not None:
         calls.composed(lowering)
+    elif routine := facts_of(function).routine:
+        generalized.ROUTINES[routine](lowering)
     else:
         body = BODIES.get(function) or body_of(function)
         if body is None:
