@@ -94,6 +94,13 @@ class LibraryCall:
         return f"{text} names" if found else None
 
 
+CALLING, COPYING = (
+    ("tape_ad.transforms.", "tape_ad.programs."),
+    "tape_ad.transforms.differentiable.",
+)
+"""The modules that call functions of users, of which some are a library's; but not its copies."""
+
+
 def library_call(frame: FrameType | None = None) -> LibraryCall | None:
     """Find the outermost function of another library between the user's line and here.
 
@@ -106,7 +113,8 @@ def library_call(frame: FrameType | None = None) -> LibraryCall | None:
     for each in library_frames(frame or sys._getframe(1)):
         module = str(each.f_globals.get("__name__"))
         if module.partition(".")[0] == "tape_ad":
-            ours = ours or not hands_calls_on(module)
+            calling = module.startswith(CALLING) and not module.startswith(COPYING)
+            ours = ours or not (calling or hands_calls_on(module))
         elif not is_library_name(module) and module.partition(".")[0] != "numpy":
             parts = takewhile(lambda part: part[0] != "_" and part != "core", module.split("."))
             name = re.sub(r"\.__(call|init|new)__$", "", each.f_code.co_qualname)
