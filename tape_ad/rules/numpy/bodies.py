@@ -24,7 +24,6 @@ __all__ = [
     "euclidean",
     "from_roots",
     "hstack",
-    "insert",
     "interpolated",
     "kron",
     "largest",
@@ -173,27 +172,6 @@ def depth_of(arrays: Any) -> int:
     if len(depths) != 1:
         raise ValueError("np.block: List depths are mismatched, or a list is empty")
     return 1 + depths.pop()
-
-
-def insert(arr: Array, obj: Any, values: Array, axis: int | None = None) -> Array:
-    """Put values between others; see `numpy.insert`."""
-    arr, axis = (np.ravel(arr), 0) if axis is None else (arr, axis)
-    if hasattr(obj, "batch_here") or not -np.ndim(arr) <= axis < np.ndim(arr):
-        raise NO_BODY
-    axis %= np.ndim(arr)
-    length = np.shape(arr)[axis]
-    values = np.reshape(values, (1,) * (np.ndim(arr) - np.ndim(values)) + np.shape(values))
-    if np.ndim(obj) == 0 and not isinstance(obj, slice):
-        values = np.moveaxis(values, 0, axis)
-        count = np.shape(values)[axis]
-    else:
-        count = len(range(*obj.indices(length))) if isinstance(obj, slice) else np.size(obj)
-        if np.asarray(obj).dtype == bool:
-            raise NO_BODY
-    shape = (*np.shape(arr)[:axis], count, *np.shape(arr)[axis + 1 :])
-    values = np.astype(np.broadcast_to(values, shape), dtype_of(arr))
-    order = np.insert(np.arange(length), obj, np.arange(length, length + count))
-    return np.take(np.concatenate([arr, values], axis), order, axis)
 
 
 # Polynomials
