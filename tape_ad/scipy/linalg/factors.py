@@ -24,27 +24,6 @@ from tape_ad.scipy.linalg.basics import as_assumed, pivots
 from tape_ad.scipy.linalg.spectral import singular_vectors, vectors
 from tape_ad.scipy.linalg.systems import lu_factor, solve_triangular
 
-__all__ = [
-    "FACTORS",
-    "balance",
-    "hessenberg",
-    "layout",
-    "ldl",
-    "lu",
-    "matrix_balance",
-    "null_space",
-    "null_vector",
-    "orth",
-    "qr_delete",
-    "qr_insert",
-    "qr_multiply",
-    "qr_update",
-    "rank",
-    "row_order",
-    "rsf2csf",
-    "subdiagonal_signs",
-]
-
 # What SciPy finds, and what is constant around it
 
 

@@ -18,22 +18,7 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.spectral import eigh
 from tape_ad.scipy.linalg.systems import solve_banded, solve_triangular
 
-__all__ = [
-    "STRUCTURED",
-    "block_diag",
-    "cho_solve_banded",
-    "cholesky_banded",
-    "circulant",
-    "eig_banded",
-    "eigh_tridiagonal",
-    "eigvals_banded",
-    "eigvalsh_tridiagonal",
-    "fiedler_companion",
-    "hankel",
-    "solve_toeplitz",
-    "solveh_banded",
-    "toeplitz",
-]
+__all__ = ["STRUCTURED"]
 
 
 @takes_lists

@@ -12,17 +12,6 @@ from tape_ad.extend.rules import Entry
 from tape_ad.scipy.counterparts import counterpart, with_value
 from tape_ad.scipy.installed import scipy
 
-__all__ = [
-    "SPLINE_FILTERS",
-    "cspline1d_eval",
-    "cspline2d",
-    "qspline1d_eval",
-    "qspline2d",
-    "sepfir2d",
-    "symiirorder1",
-    "symiirorder2",
-]
-
 SPLINE_FILTERS: dict[Any, Entry] = {}
 
 CUBIC, QUADRATIC = math.sqrt(3.0) - 2.0, 2.0 * math.sqrt(2.0) - 3.0
