@@ -174,7 +174,7 @@ ROWS: list[Row] = [
             linalg.toeplitz,
             [REAL(n) for n in lengths],
             complex=True,
-            nodes=2,
+            nodes=5,
             jax="scipy.linalg.toeplitz",
         )
         for lengths in ((3, 4), (4, 2), (1, 3), (3, 1), (3,), (1,))

@@ -25,20 +25,7 @@ from tape_ad.scipy.counterparts import counterpart, scipy_function, takes_lists
 from tape_ad.scipy.installed import asked, scipy
 from tape_ad.scipy.linalg.basics import MODULE
 
-__all__ = [
-    "SYSTEMS",
-    "Coefficients",
-    "RightHandSide",
-    "cho_factor",
-    "cho_solve",
-    "cholesky_solve",
-    "lu_factor",
-    "lu_factors_solve",
-    "lu_solve",
-    "outer",
-    "solve_banded",
-    "solve_triangular",
-]
+__all__ = ["SYSTEMS"]
 
 TRANS = {0: "N", 1: "T", 2: "C", "N": "N", "T": "T", "C": "C"}
 """What SciPy's `trans` means."""

@@ -35,19 +35,6 @@ from tape_ad.extend.arrays import Array, possibly, primal, ratio
 from tape_ad.scipy.special.gamma_functions import digamma_step, polygamma
 from tape_ad.scipy.special.shared import negative, of_doubles, sp
 
-__all__ = [
-    "INCOMPLETE",
-    "bell",
-    "beta_density",
-    "beta_over",
-    "betainc_slope",
-    "density_between",
-    "gamma_density",
-    "gammainc_slope",
-    "slope_between",
-    "stirling_error",
-]
-
 SMALL = 0.5
 """Below it, 1 / gamma(a) is written as a / gamma(a + 1)."""
 
