@@ -116,7 +116,8 @@ def pearson_score(y: Array, skew: Array) -> Array:
     """
     u, mild = 0.5 * skew * y, np.less(np.absolute(skew), 0.3)
     near = np.less(np.absolute(u), 0.1)
-    far, small, third = np.where(near, 1.0, u), np.where(near, u, 0.0), 0.0
+    far, small = np.where(near, 1.0, u), np.where(near, u, 0.0)
+    third: Array = np.zeros(())
     for k in range(16, -1, -1):
         third = third * -small + (k + 1) / (k + 3)
     direct = (-far / (1 + far) - 2 * (np.log1p(far) - far) / far) / (far * far)
@@ -137,7 +138,9 @@ def pearson_slope(y: Array, skew: Array) -> Array:
     w, a, w_slope, a_slope = pearson_parts(y, np.where(near, 1.0, skew))
     slope = gammainc_slope(a, w, 1) * a_slope + gamma_density(a, w) * w_slope
     r = 0.5 * np.where(near, skew, 0.0)
-    c, by_skew, hermite, total = [1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, y], 0.0
+    c: list[Array] = [1.0, 0.0, 0.0]
+    by_skew: list[Array] = [0.0, 0.0, 0.0]
+    hermite, total = [1.0, y], 0.0
     for m in range(2, 21):
         rising = m * c[m] + c[m - 2]
         by_skew.append((0.5 * rising + r * (m * by_skew[m] + by_skew[m - 2])) / (m + 1))

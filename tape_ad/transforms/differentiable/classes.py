@@ -1,32 +1,32 @@
 """Copies of classes: each derives from its original, and has copies of the methods."""
 
 import abc
-import contextlib
 import copy
 import copyreg
 import enum
 import functools
 import sys
 import types
-import weakref
 from typing import Any, Protocol
 
 import numpy as np
 
-from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.errors import NoRuleError
 from tape_ad.record.messages.callers import is_copied
 from tape_ad.record.operands import REFLECTING
-from tape_ad.record.primals import primal
 from tape_ad.transforms.differentiable import copying
 from tape_ad.transforms.differentiable.compiled import giving_plain_results, plain_call
 from tape_ad.transforms.differentiable.kinds import KNOWN, real, type_of
 from tape_ad.transforms.differentiable.reach import reaches
-from tape_ad.transforms.differentiable.settling import note_shared
-from tape_ad.transforms.differentiable.table import ABSENT, ORIGINALS, WeakIdentities, original_of
-from tape_ad.transforms.differentiable.watching import CLASSES, PLAIN
+from tape_ad.transforms.differentiable.table import (
+    ABSENT,
+    ORIGINALS,
+    note_stand_in,
+    original_of,
+)
+from tape_ad.transforms.differentiable.watching import CLASSES
 
-__all__: list[str] = []
+__all__ = ["make_class"]
 
 HEAP_TYPE = 1 << 9
 
@@ -285,13 +285,17 @@ COMPARISONS = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge
 
 
 def giving_an_array(method: Any) -> Any:
-    """Let ``__array__``, which C code calls, give a plain array, or say that it cannot."""
+    """Let ``__array__``, which C code calls, give a plain array, or say that it cannot.
+
+    What is in its place in copies is found under `keeping`.
+    """
     plain = giving_plain_results(method)
 
     @functools.wraps(method)
     def array(*args: Any, **kwargs: Any) -> Any:
         return np.asarray(plain(*args, **kwargs))
 
+    array.keeping = method  # type: ignore[attr-defined]  # as of no other function
     return array
 
 
@@ -358,122 +362,9 @@ def dispatching_method(method: Any) -> Any:
     return dispatching
 
 
-def copied_object(value: Any) -> Any:  # noqa: PLR0911 - one for each kind
-    """Give an object of a class that is copied as one of the copy, with the same attributes.
-
-    A function that `numba.jit` has compiled is the copy of the one that it was made of.
-    """
-    kind = type(value)
-    inner = getattr(value, "__dict__", {}).get("py_func")
-    if type(inner) is types.FunctionType and callable(value):
-        return copying.converted(inner)
-    if kind.__module__ == "attr.validators" or kind.__name__ == "_AndValidator":
-        return lambda instance, attribute, given: value(instance, attribute, primal(given))
-    if kind.__flags__ & (1 << 9) == 0 or not isinstance(getattr(value, "__dict__", None), dict):
-        return value
-    if not kind.__dictoffset__ or not made_by_object(kind):
-        return value
-    if not has_methods(kind):
-        return value
-    if kind.__module__.startswith("scipy."):
-        found = adapter("scipy").like_object(value)
-        if found is not None:
-            return found
-    owner = copied_class(kind)
-    if owner is kind or copying.is_copy(kind):
-        return value
-    note_shared(value.__dict__)
-    with copying.LOCK:
-        found = TWINS.get(value, no_twin)()
-        if found is None:
-            found = twin(value, owner)
-            with contextlib.suppress(TypeError):  # of what cannot be weakly referred to
-                TWINS[value] = weakref.ref(found)
-                ORIGINALS[found] = value
-    return found
-
-
-TWINS = WeakIdentities()
-"""References to the copies of objects. Objects that are equal may hold other numbers."""
-
-
-def no_twin() -> None:
-    """Stand for the reference to a copy that is not there."""
-
-
-def has_methods(kind: type) -> bool:
-    """Tell whether a class has methods to be called, and so is no mere mark."""
-    return any(
-        type(each) in METHODS and (name[:2] != "__" or name in CALLED)
-        for owner in kind.__mro__
-        for name, each in vars(owner).items()
-    )
-
-
-CALLED = frozenset({"__call__", "__get__", "__set__", "__getitem__", "__enter__", "__iter__"})
-"""The methods by which objects without another compute something for others."""
-
-
-def is_compared(kind: Any) -> bool:
-    """Tell whether objects of a class are keys, or are compared with others, as units are.
-
-    What they are compared with may be objects of the original class.
-    """
-    return bool(kind.__flags__ & HEAP_TYPE) and kind.__hash__ not in (object.__hash__, None)
-
-
-METHODS = (types.FunctionType, staticmethod, classmethod, property)
-"""The types of what makes a class one that computes."""
-
-
-def made_by_object(kind: type) -> bool:
-    """Tell whether objects of a class are all in their attributes, and not arrays or numbers."""
-    return all(owner.__flags__ & (1 << 9) for owner in kind.__mro__[:-1])
-
-
-def twin(value: Any, owner: type) -> Any:
-    """Make an object of another class with the very attributes of this one."""
-    with copying.LOCK:
-        kind = owner if is_compared(owner) else VIEWING.get(owner, None)
-        if kind is None:
-            kind = VIEWING[owner] = viewing(owner)
-    copy: Any = object.__new__(kind)
-    object.__setattr__(copy, "__dict__", value.__dict__)
-    return copy
-
-
-VIEWING = WeakIdentities()
-"""What derives from copied classes for objects that were made by the originals."""
-
-
-def viewing(owner: Any) -> Any:
-    """Derive from a copied class one whose objects give what others have put into them as copies.
-
-    An object of the original class may hold functions, and objects of other original classes.
-    """
-    get = owner.__getattribute__
-
-    def attribute(self: Any, name: str) -> Any:
-        value = get(self, name)
-        if type(value) in PLAIN or type(value) is np.ndarray:
-            return value
-        own = object.__getattribute__(self, "__dict__")
-        if name not in own:
-            return value
-        if type(value) is types.MethodType and getattr(value.__self__, "__dict__", None) is own:
-            return types.MethodType(copying.converted(value.__func__), self)  # a method of its own
-        return copying.converted(value)
-
-    body = {"__getattribute__": attribute, "__class__": property(lambda _: owner), "__slots__": ()}
-    body |= {"__module__": owner.__module__, "__qualname__": owner.__qualname__}
-    maker: Any = abc.ABCMeta if isinstance(owner, abc.ABCMeta) else type
-    kind: Any = class_of(maker, type(owner), owner, (owner,), body) or owner
-    if kind is not owner:
-        ORIGINALS[kind], KNOWN[kind] = original_of(owner), owner
-    return kind
-
-
-copying.MAKERS[object] = copied_object
 copying.MAKERS[type] = copied_class
 copying.MAKERS[abc.ABCMeta] = copied_class
 copying.MAKERS[type(Protocol)] = copied_class
+
+
+note_stand_in(np.poly1d, make_class(np.poly1d))

@@ -32,12 +32,12 @@ from tape_ad.transforms.differentiable.compiled import (
     is_dispatched,
     plain_call,
 )
-from tape_ad.transforms.differentiable.kinds import KNOWN, real, type_of
+from tape_ad.transforms.differentiable.kinds import real, type_of
 from tape_ad.transforms.differentiable.numpy_names import Elementwise
 from tape_ad.transforms.differentiable.plain_globals import PlainGlobals
 from tape_ad.transforms.differentiable.questions import refusing, unanswerable
 from tape_ad.transforms.differentiable.reach import reaches
-from tape_ad.transforms.differentiable.settling import note_global, note_shared
+from tape_ad.transforms.differentiable.settling import note_global
 from tape_ad.transforms.differentiable.table import (
     ABSENT,
     BUILTINS,
@@ -52,7 +52,6 @@ from tape_ad.transforms.differentiable.table import (
 )
 from tape_ad.transforms.differentiable.watching import (
     CLASSES,
-    ELEMENTS,
     PLAIN,
     SIGNATURES,
     WATCHED,
@@ -65,7 +64,6 @@ from tape_ad.transforms.differentiable.watching import (
 )
 
 __all__ = [
-    "DictCopy",
     "bring_up_to_date",
     "converted",
     "copied_function",
@@ -98,7 +96,10 @@ NEVER_COPIED = NOT_COPIED | sys.stdlib_module_names | {"numpy"}
 WRAPPERS = ("autograd.numpy", "autograd.scipy")
 """The modules of such packages that have NumPy's functions and SciPy's, wrapped."""
 
-COPIED = ("numpy.polynomial", "statistics", "autograd.numpy.numpy_wrapper")
+COPIED = (
+    *("numpy.polynomial", "numpy.lib._polynomial_impl", "statistics"),
+    "autograd.numpy.numpy_wrapper",
+)
 """What is copied of packages of which nothing else is."""
 
 
@@ -327,7 +328,7 @@ def around_copies(function: Any) -> Any:
     if module_of(function).partition(".")[0] not in sys.stdlib_module_names:
         return function
     own = closure_of(function)
-    if all(map(same, own, function.__closure__)):
+    if all(map(operator.is_, own, function.__closure__)):
         return function
     copy: Any = types.FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__, own
@@ -657,114 +658,17 @@ def remember(function: Any) -> Any:
     return dispatching
 
 
-def listed(values: Any) -> Any:
-    """Convert what is in a list or tuple, if anything is a function, a class or a module."""
-    if len(values) > ELEMENTS:
-        return values
-    if type(values) is list:
-        note_shared(values)
-    found = [contained(each) for each in values]
-    if all(map(same, found, values)):
-        return values
-    if type(values) is tuple:
-        return tuple(found)
-    copy = ListCopy(found)
-    copy.original, copy.sources = values, sources_of(found, values)
-    return copy
-
-
-def mapped(values: dict[Any, Any]) -> Any:
-    """Convert the functions, classes and modules in a dict; what is written goes to both."""
-    if len(values) > ELEMENTS:
-        return values
-    note_shared(values)
-    keys, entries = [*values], [*values.values()]  # of now, as a copy may add to globals
-    given = [*keys, *entries]
-    found = [*map(contained, given)]
-    if all(map(same, found, given)):
-        return values
-    copy = DictCopy(zip(found, found[len(keys) :], strict=False))
-    copy.original, copy.sources = values, sources_of(found, given)
-    return copy
-
-
-def of_a_set(values: Any) -> Any:
-    """Give a set as it is, in which there may be handles later."""
-    note_shared(values)
-    return values
-
-
 def contained(value: Any) -> Any:
     """Convert what is in a container, and the keys of a dict."""
     return converted(value)
 
 
-def same(one: Any, other: Any) -> bool:
-    """Tell whether two values are one object."""
-    return one is other
-
-
-class DictCopy(dict[Any, Any]):
-    """A dict of converted values that hands on what is written to it."""
-
-    __slots__ = ("original", "sources")
-
-    original: dict[Any, Any]
-    sources: dict[int, tuple[Any, Any]]
-
-    def hand_on(self) -> None:
-        """Write what is in it to the original."""
-        own = {source(self, key): source(self, value) for key, value in self.items()}
-        for key in [key for key in self.original if contained(key) not in self]:
-            del self.original[key]
-        self.original.update(own)
-
-
-class ListCopy(list[Any]):
-    """A list of converted values that hands on what is written to it."""
-
-    __slots__ = ("original", "sources")
-
-    original: list[Any]
-    sources: dict[int, tuple[Any, Any]]
-
-    def hand_on(self) -> None:
-        """Write what is in it to the original."""
-        self.original[:] = [source(self, each) for each in self]
-
-
-def sources_of(found: Any, values: Any) -> dict[int, tuple[Any, Any]]:
-    """Note what was converted, and from what, by the identity of what it has become."""
-    pairs = zip(found, values, strict=True)
-    return {id(each): (each, value) for each, value in pairs if each is not value}
-
-
-def source(container: Any, value: Any) -> Any:
-    """Give what an entry of a container was converted from."""
-    return container.sources.get(id(value), (value, source_of(value)))[1]
-
-
-def handing_on(method: Any) -> Any:
-    """Let a method that changes a container change what it is a copy of, too."""
-
-    @functools.wraps(method)
-    def change(self: Any, *args: Any, **kwargs: Any) -> Any:
-        found = method(self, *args, **kwargs)
-        self.hand_on()
-        return found
-
-    return change
-
-
-for _name in ("update", "setdefault", "pop", "popitem", "clear", "__setitem__", "__delitem__"):
-    setattr(DictCopy, _name, handing_on(getattr(dict, _name)))
-for _name in ("append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse"):
-    setattr(ListCopy, _name, handing_on(getattr(list, _name)))
-for _name in ("__setitem__", "__delitem__", "__iadd__", "__imul__"):
-    setattr(ListCopy, _name, handing_on(getattr(list, _name)))
-DictCopy.__ior__ = handing_on(dict.__ior__)  # type: ignore[method-assign]  # the same
-KNOWN[DictCopy] = dict
-KNOWN[ListCopy] = list
+def listed(values: tuple[Any, ...]) -> Any:
+    """Convert what is in a tuple, if anything is a function, a class or a module."""
+    found = [contained(each) for each in values]
+    if all(map(operator.is_, found, values)):
+        return values
+    return tuple.__new__(type(values), found)  # a named one, too
 
 
 def builtin(function: Any) -> Any:
@@ -781,10 +685,7 @@ MAKERS: dict[type, Callable[[Any], Any]] = {
     types.ModuleType: copied_module,
     functools.partial: partial,
     type(functools.lru_cache(max)): remembering,
-    list: listed,
     tuple: listed,
-    dict: mapped,
-    set: of_a_set,
 }
 """How to convert what is of exactly these types."""
 
@@ -850,4 +751,5 @@ MAKERS[np.vectorize] = lambda function: Elementwise(
     converted(function.pyfunc), function, function.excluded
 )
 
-copying_own_code(np.polydiv)
+for _function in (np.polydiv, np.bmat, np.apply_over_axes):
+    copying_own_code(_function)

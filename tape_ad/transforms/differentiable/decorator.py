@@ -18,16 +18,15 @@ from tape_ad.record.constants import CONSTANTS, ArrayConstant, borrowed, given_a
 from tape_ad.record.record import ComputationRecord
 from tape_ad.record.tensor import Tensor
 from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
+    array_subclasses,
     classes,
-    masked_arrays,
-    matrices,
     methods,
     numerics,
     numpy_names,
+    objects,
     random_draws,
 )
 from tape_ad.transforms.differentiable.copying import (
-    DictCopy,
     bring_up_to_date,
     converted,
     converted_in_scipy,
@@ -208,7 +207,7 @@ def given_out(result: Any, depth: int = 5) -> Any:
         return result._make(given_out(each, depth - 1) for each in result)
     if type(result) in (tuple, list):
         return type(result)(given_out(each, depth - 1) for each in result)
-    if isinstance(result, dict) and type(result) is not DictCopy:
+    if isinstance(result, dict) and not is_copy(type(result)):
         for name, value in [*result.items()]:
             own = given_out(value, depth - 1)
             if own is not value:

@@ -19,6 +19,7 @@ from tape_ad.transforms.differentiable.reach import is_active
 from tape_ad.transforms.differentiable.table import (
     BUILTINS,
     ORIGINALS,
+    TWINS,
     note_stand_in,
     original_of,
     stands_in_for,
@@ -82,7 +83,7 @@ def getattr_(value: Any, name: str, *default: Any) -> Any:
 def type_of(value: Any) -> Any:
     """Give the type of what a handle stands for, under the name that it has in copies."""
     kind = type(model_of(value)) if is_array_like(value) else type(value)
-    return KNOWN.get(kind, kind)
+    return KNOWN.get(kind) or TWINS.get(id(original_of(kind)), kind)
 
 
 KNOWN: dict[type, type] = {}

@@ -66,7 +66,10 @@ def settle_all() -> None:
 
 def settle(thing: Any) -> None:
     """Put plain arrays in place of constants, and leave out what is found by handles alone."""
-    if len(thing) > MOST:
+    attributes = getattr(thing, "__dict__", None)
+    if isinstance(attributes, dict):
+        settle(attributes)
+    if not isinstance(thing, (dict, set, list)) or len(thing) > MOST:
         return
     if isinstance(thing, dict):
         kept = [pair for pair in thing.items() if type(pair[0]) is str or not reaches(pair[0])]

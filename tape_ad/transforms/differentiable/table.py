@@ -13,6 +13,7 @@ __all__ = [
     "ORIGINALS",
     "SOURCES",
     "STANDARD",
+    "TWINS",
     "WeakIdentities",
     "note_source",
     "note_stand_in",
@@ -58,6 +59,13 @@ class WeakIdentities:
 
 ORIGINALS = WeakIdentities()
 """What classes, modules and stand-ins for classes were made of."""
+
+TWINS: "weakref.WeakValueDictionary[int, Any]" = weakref.WeakValueDictionary()
+"""The copies of objects, containers and local classes and functions, by the identity of those.
+
+A copy keeps alive what it is made of, so that the identity stays; it may hold it anyway, and a
+mapping that kept the copy would keep both for ever.
+"""
 
 SOURCES = WeakIdentities()
 """References to what functions were made of."""
