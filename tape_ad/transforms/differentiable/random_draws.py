@@ -256,10 +256,6 @@ class Draws:
         found = getattr(self.source, name)
         return drawing(name, found) if callable(found) and name[0] != "_" else found
 
-    @property  # type: ignore[misc]  # for isinstance of code that is not copied
-    def __class__(self) -> Any:
-        return type(self.source)
-
     def __repr__(self) -> str:
         return repr(self.source)
 
