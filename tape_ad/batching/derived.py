@@ -351,7 +351,10 @@ class Moved:
         if not rows:
             return np.broadcast_to(fill, (batch.size, *fill.shape))
         row = np.concatenate(rows, 1)
-        picked = row[:, np.maximum(places, 1) - 1].astype(fill.dtype)
+        turn = fill.flags.f_contiguous and not fill.flags.c_contiguous  # as it lies in memory
+        picked = np.take(row, np.maximum(places.T if turn else places, 1) - 1, 1)
+        picked = np.transpose(picked, (0, *range(fill.ndim, 0, -1))) if turn else picked
+        picked = picked.astype(fill.dtype)
         return picked if np.all(places > 0) else np.where(places > 0, picked, fill)
 
 

@@ -16,7 +16,7 @@ from tape_ad.rules import call_signature, known_facts
 from tape_ad.rules.facts import ELEMENTWISE, Facts, along, cores
 from tape_ad.scipy.linalg import toeplitz
 from tape_ad.transforms.tracing import Transformed
-from tests.rules.grouping import for_each
+from tests.rules.grouping import for_each, package
 from tests.rules.rows import CONSTANTS, ROWS
 from tests.rules.table import Case, cases
 from tests.sampling import some
@@ -244,7 +244,7 @@ def check(function: Function, facts: Facts, given: dict[str, Any]) -> int:
     return checks_of_last_axes(function, facts, given)
 
 
-@for_each(some(STATED, 2))
+@for_each(some(STATED, 2), package)
 def test_what_is_stacked_stays_apart(case: Case) -> None:
     for given in calls_of(case):
         check(case.row.function, facts_of(case), given)
@@ -310,7 +310,7 @@ def changes_of_shape(function: Function, given: dict[str, Any]) -> int:
     return count
 
 
-@for_each(some(cases(ROWS + CONSTANTS), 2))
+@for_each(some(cases(ROWS + CONSTANTS), 2), package)
 @np.errstate(all="ignore")
 def test_a_shape_depends_on_values_where_facts_say_so_alone(case: Case) -> None:
     function = case.row.function
@@ -469,7 +469,7 @@ def check_moves(function: Function, moved: tuple[str, ...], given: dict[str, Any
 MOVING = [case for case in cases(ROWS) if moving(case).moves]
 
 
-@for_each(some(MOVING, 2))
+@for_each(some(MOVING, 2), package)
 def test_elements_are_moved_to_where_numbers_of_them_are(case: Case) -> None:
     function = case.row.function
     for given in calls_of(case):

@@ -308,9 +308,7 @@ def row_order(a: Array) -> Array:
     return scipy.linalg.lu(a, p_indices=True)[0]
 
 
-FACTORS |= {
-    row_order: Constant(facts.cores("(m,n)->(m)")),
-}
+FACTORS |= {row_order: Constant(facts.cores("(m,n)->(m)"))}
 
 lu = counterpart(FACTORS, scipy.linalg.lu, "a", triangular)
 

@@ -128,13 +128,7 @@ def riccati_signature(public: Any) -> Any:
     """Make the signature of a Riccati equation, which is differentiated in its plain form."""
 
     def signature(
-        a: Array,
-        b: Array,
-        q: Array,
-        r: Array,
-        e: Any = None,
-        s: Any = None,
-        balanced: bool = True,
+        a: Array, b: Array, q: Array, r: Array, e: Any = None, s: Any = None, balanced: bool = True
     ) -> Call:
         if e is not None or s is not None:
             raise UnsupportedArgumentError(
@@ -189,9 +183,7 @@ def discrete(position: int) -> Any:
 
 RICCATI: dict[Any, Entry] = {
     solve_discrete_lyapunov: rule(
-        steady,
-        lambda out, a, q, method: stein(a),
-        signature=discrete_signature,
+        steady, lambda out, a, q, method: stein(a), signature=discrete_signature
     ),
     solve_continuous_are: rule(
         *map(continuous, range(4)), signature=riccati_signature(solve_continuous_are)

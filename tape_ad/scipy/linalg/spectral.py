@@ -9,14 +9,7 @@ from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array, is_plain
 from tape_ad.extend.maps import Deferred, LinearMap, adjoint
 from tape_ad.extend.patterns import batched
-from tape_ad.extend.rules import (
-    Call,
-    Constant,
-    Entry,
-    add_facts,
-    outputs,
-    overridable,
-)
+from tape_ad.extend.rules import Call, Constant, Entry, add_facts, outputs, overridable
 from tape_ad.rules.linalg.decompositions import triplets_partial
 from tape_ad.rules.linalg.spectra import eig_partial, eigenvalues_map, hermitian_partial
 from tape_ad.scipy.counterparts import counterpart

@@ -394,12 +394,7 @@ hankel = counterpart(STRUCTURED, scipy.linalg.hankel, "c r", hankel_of)
 solveh_banded = counterpart(STRUCTURED, scipy.linalg.solveh_banded, "ab b", banded_solved)
 cholesky_banded = counterpart(STRUCTURED, scipy.linalg.cholesky_banded, "ab", banded_factor)
 eig_banded = counterpart(
-    STRUCTURED,
-    scipy.linalg.eig_banded,
-    "a_band",
-    band_spectrum,
-    axes={1: -2},
-    shape_by_values=True,
+    STRUCTURED, scipy.linalg.eig_banded, "a_band", band_spectrum, axes={1: -2}, shape_by_values=True
 )
 eigvals_banded = counterpart(
     STRUCTURED, scipy.linalg.eigvals_banded, "a_band", band_values, shape_by_values=True
@@ -413,11 +408,7 @@ eigh_tridiagonal = counterpart(
     shape_by_values=True,
 )
 eigvalsh_tridiagonal = counterpart(
-    STRUCTURED,
-    scipy.linalg.eigvalsh_tridiagonal,
-    "d e",
-    tridiagonal_values,
-    shape_by_values=True,
+    STRUCTURED, scipy.linalg.eigvalsh_tridiagonal, "d e", tridiagonal_values, shape_by_values=True
 )
 toeplitz_solved = counterpart(
     STRUCTURED,

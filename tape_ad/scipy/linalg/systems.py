@@ -250,10 +250,7 @@ def cholesky_of_handle(
 
 
 def cho_solve(
-    c_and_lower: tuple[Array, bool],
-    b: Array,
-    overwrite_b: bool = False,
-    check_finite: bool = True,
+    c_and_lower: tuple[Array, bool], b: Array, overwrite_b: bool = False, check_finite: bool = True
 ) -> Array:
     """Solve ``a @ x = b`` given the Cholesky factor of `a`, as `scipy.linalg.cho_solve` does.
 
@@ -336,19 +333,16 @@ SYSTEMS: dict[Any, Entry] = {
             Triangle(a, TRANS[trans], lower, unit_diagonal), b.ndim == 1
         ),
         signature=arguments_of(
-            solve_triangular,
-            "a b",
-            "trans lower unit_diagonal check_finite",
-            ignored="overwrite_b",
+            solve_triangular, "a b", "trans lower unit_diagonal check_finite", ignored="overwrite_b"
         ),
-        facts=facts.cores("(n,n),(n,k?)->(n,k?)"),
+        facts=facts.cores("(n,n),(n,k?)->(n,k?)").also(routine="trtrs"),
     ),
     cho_factor: Derivation(cholesky_of_handle),
     cholesky_solve: rule(
         lambda out, c, b, lower, **options: Coefficients(Cholesky(c, lower), out, b.ndim == 1),
         lambda out, c, b, lower, **options: RightHandSide(Cholesky(c, lower), b.ndim == 1),
         signature=arguments_of(cholesky_solve, "c b", "lower check_finite", ignored="overwrite_b"),
-        facts=facts.cores("(n,n),(n,k?)->(n,k?)"),
+        facts=facts.cores("(n,n),(n,k?)->(n,k?)").also(routine="potrs"),
     ),
 }
 
@@ -426,5 +420,5 @@ SYSTEMS |= {
         ),
         compute=lambda ab, b, l_and_u, **options: solve_banded(l_and_u, ab, b, **options),
         facts=facts.cores("(m,n),(n,k?)->(n,k?)", "ab", "b"),
-    ),
+    )
 }

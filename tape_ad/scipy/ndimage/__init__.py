@@ -40,13 +40,7 @@ PLACES = {
 
 add_rules(
     merged(
-        SLIDING,
-        CORRELATION,
-        RANKS,
-        SPLINES,
-        INTERPOLATION,
-        DISTANCES,
-        constants(*PLACES.values()),
+        SLIDING, CORRELATION, RANKS, SPLINES, INTERPOLATION, DISTANCES, constants(*PLACES.values())
     )
 )
 

@@ -93,13 +93,7 @@ def window_of(ndim: int, size: Any, axis: int | None, mode: int, origin: Any) ->
 
 @overridable
 def correlated(
-    image: Array,
-    weights: Array,
-    cval: Array,
-    axis: int | None,
-    mode: int,
-    origin: Any,
-    dtype: Any,
+    image: Array, weights: Array, cval: Array, axis: int | None, mode: int, origin: Any, dtype: Any
 ) -> Array:
     """Correlate an image with weights, by SciPy's compiled code.
 
@@ -230,13 +224,7 @@ CORRELATION: dict[Any, Entry] = {
 
 
 def correlated_body(
-    image: Array,
-    weights: Array,
-    cval: Array,
-    axis: int | None,
-    mode: int,
-    origin: Any,
-    dtype: Any,
+    image: Array, weights: Array, cval: Array, axis: int | None, mode: int, origin: Any, dtype: Any
 ) -> Array:
     """Correlate as `correlated` does, in NumPy."""
     size = weights.shape if axis is None else weights.size

@@ -181,8 +181,6 @@ def weights_at(y: Array, order: int, derivative: int = 0) -> Array:
 
 SPLINES: dict[Any, Entry] = {
     prefiltered: rule(
-        filter_partial,
-        signature=arguments_of(prefiltered, "image"),
-        facts=facts.along(axis="axis"),
-    ),
+        filter_partial, signature=arguments_of(prefiltered, "image"), facts=facts.along(axis="axis")
+    )
 }

@@ -30,7 +30,7 @@ from tape_ad.scipy.optimize.constraints import (
     warn_if_not,
 )
 from tape_ad.scipy.optimize.objectives import Equations, check_option, in_a_vector, with_trees
-from tape_ad.scipy.optimize.roots import as_tuple
+from tape_ad.scipy.optimize.roots import as_tuple, by_minpack
 from tape_ad.scipy.sparse.linalg import spsolve
 
 __all__ = ["curve_fit", "isotonic_regression", "least_squares", "leastsq", "lsq_linear", "nnls"]
@@ -221,27 +221,11 @@ def leastsq(
     array([1.5])
     """
     args = as_tuple(args)
-    refuse_handles("leastsq", more)
-    searched = Equations(
-        func,
-        plain(x0),
-        plain(args),
-        compile,
-        name="leastsq",
-        differences="Dfun=False",
-    )
-    x, *rest = scipy.optimize.leastsq(
-        searched.values,
-        searched.x0,
-        (),
-        searched.slopes("Dfun", Dfun, col_deriv),
-        full_output,
-        col_deriv,
-        **more,
-    )
-    if any_handle((searched.found, x0, args)):
+    given = func, x0, args, Dfun, full_output, col_deriv
+    x, rest, handle = by_minpack(scipy.optimize.leastsq, "Dfun", given, compile, more)
+    if any_handle((handle, x0, args)):
         cost = lambda x: np.sum(array_of(func(x, *args)) ** 2) / 2  # noqa: E731 - it is short
-        x = minimum("leastsq", cost, x, []) if any_handle((searched.found, args)) else x
+        x = minimum("leastsq", cost, x, []) if any_handle((handle, args)) else x
         x = as_constant_handle(x, (x0, args))
     return x, *rest
 

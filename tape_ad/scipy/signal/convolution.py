@@ -207,7 +207,7 @@ SECTIONS: dict[Any, Entry] = {
         facts=facts.depending(
             lambda given: facts.cores("{0},{0}->...".format(facts.letters(len(given["start"]))))
         ),
-    ),
+    )
 }
 
 

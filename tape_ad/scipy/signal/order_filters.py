@@ -12,12 +12,7 @@ from tape_ad.scipy.counterparts import scipy_function
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stand_ins import stands_for
 
-__all__ = [
-    "ORDER",
-    "argrelextrema",
-    "argrelmax",
-    "argrelmin",
-]
+__all__ = ["ORDER", "argrelextrema", "argrelmax", "argrelmin"]
 
 argrelextrema, argrelmax, argrelmin = (
     scipy_function(function, "tape_ad.scipy.signal")

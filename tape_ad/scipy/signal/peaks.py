@@ -9,13 +9,7 @@ from tape_ad.extend.rules import Constant, Entry, add_facts, overridable
 from tape_ad.scipy.counterparts import counterpart, scipy_function
 from tape_ad.scipy.installed import scipy
 
-__all__ = [
-    "PEAKS",
-    "find_peaks",
-    "find_peaks_cwt",
-    "peak_prominences",
-    "peak_widths",
-]
+__all__ = ["PEAKS", "find_peaks", "find_peaks_cwt", "peak_prominences", "peak_widths"]
 
 find_peaks_cwt = scipy_function(scipy.signal.find_peaks_cwt, "tape_ad.scipy.signal")
 

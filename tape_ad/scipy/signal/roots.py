@@ -11,13 +11,7 @@ from tape_ad.extend.arrays import Array, as_array, is_handle, primal
 from tape_ad.extend.maps import SAME
 from tape_ad.extend.packages import note_stand_in
 from tape_ad.extend.patterns import dense
-from tape_ad.extend.rules import (
-    Constant,
-    Entry,
-    add_facts,
-    overridable,
-    rule,
-)
+from tape_ad.extend.rules import Constant, Entry, add_facts, overridable, rule
 from tape_ad.scipy.counterparts import counterpart
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.convolution import convolve, convolved
@@ -94,7 +88,7 @@ def apart(out: Array, roots: Array, p: Array, name: str) -> Any:
 
 
 ROOTS: dict[Any, Entry] = {
-    held_apart: rule(apart, None, signature=lambda roots, p, name: ((roots, p), {"name": name})),
+    held_apart: rule(apart, None, signature=lambda roots, p, name: ((roots, p), {"name": name}))
 }
 
 

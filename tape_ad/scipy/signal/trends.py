@@ -53,5 +53,5 @@ TRENDS: dict[Any, Entry] = {
         lambda out, data, axis, **options: Residual(trend_axes(data.ndim, axis), **options),
         signature=arguments_of(detrend, "data", "axis type bp", ignored="overwrite_data"),
         facts=facts.along(none="all"),
-    ),
+    )
 }

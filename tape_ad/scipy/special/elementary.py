@@ -286,7 +286,7 @@ ELEMENTARY: dict[Any, Any] = {
         lambda out, x, y: power_base(out + 1, x, y),
         lambda out, x, y: power_exponent(out + 1, x, y),
     ),
-    sp.radian: (
+    sp.radian: (  # d degrees, m minutes and s seconds
         lambda out, d, m, s: np.full_like(out, DEGREE),
         lambda out, d, m, s: np.full_like(out, DEGREE / 60),
         lambda out, d, m, s: np.full_like(out, DEGREE / 3600),

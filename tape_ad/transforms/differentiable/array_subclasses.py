@@ -46,6 +46,11 @@ class Matrix(np.lib.mixins.NDArrayOperatorsMixin):
             raise ValueError("matrix must be 2-dimensional")
         self.A = np.reshape(handle, (1, -1)) if handle.ndim < 2 else handle
 
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        return np.asarray(self.A)  # which says what is lost
+
+    __array__.keeping = lambda self: self.A  # type: ignore[attr-defined]  # as that of a copied class
+
     @property  # type: ignore[misc]  # for isinstance, also of code that is not copied
     def __class__(self) -> Any:
         return np.matrix

@@ -350,13 +350,17 @@ COMPARISONS = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge
 
 
 def giving_an_array(method: Any) -> Any:
-    """Let ``__array__``, which C code calls, give a plain array, or say that it cannot."""
+    """Let ``__array__``, which C code calls, give a plain array, or say that it cannot.
+
+    What is in its place in copies is found under `keeping`.
+    """
     plain = giving_plain_results(method)
 
     @functools.wraps(method)
     def array(*args: Any, **kwargs: Any) -> Any:
         return np.asarray(plain(*args, **kwargs))
 
+    array.keeping = method  # type: ignore[attr-defined]  # as of no other function
     return array
 
 

@@ -96,7 +96,10 @@ NEVER_COPIED = NOT_COPIED | sys.stdlib_module_names | {"numpy"}
 WRAPPERS = ("autograd.numpy", "autograd.scipy")
 """The modules of such packages that have NumPy's functions and SciPy's, wrapped."""
 
-COPIED = ("numpy.polynomial", "statistics", "autograd.numpy.numpy_wrapper")
+COPIED = (
+    *("numpy.polynomial", "numpy.lib._polynomial_impl", "statistics"),
+    "autograd.numpy.numpy_wrapper",
+)
 """What is copied of packages of which nothing else is."""
 
 
@@ -819,4 +822,5 @@ MAKERS[np.vectorize] = lambda function: Elementwise(
     converted(function.pyfunc), function, function.excluded
 )
 
-copying_own_code(np.polydiv)
+for _function in (np.polydiv, np.bmat, np.apply_over_axes):
+    copying_own_code(_function)

@@ -99,9 +99,20 @@ def rect(r: Any, phi: Any) -> Any:
     return r * (np.cos(phi) + 1j * np.sin(phi))
 
 
-def harmonic_mean(data: Any) -> Any:
-    """`statistics.harmonic_mean`, without weights."""
-    return 1 / np.mean(1 / np.stack([*data]))
+def harmonic_mean(data: Any, weights: Any = None) -> Any:
+    """`statistics.harmonic_mean`."""
+    return 1 / averaged([1 / each for each in data], weights)
+
+
+def normal_quantile(p: Any, mu: Any, sigma: Any) -> Any:
+    """`statistics.NormalDist.inv_cdf`."""
+    return mu + sigma * special("ndtri")(p)
+
+
+def mean_and_deviation(data: Any) -> Any:
+    """Give what `statistics.NormalDist.from_samples` takes."""
+    values = np.stack([*data])
+    return np.mean(values), np.std(values, ddof=1)
 
 
 def geometric_mean(data: Any) -> Any:
@@ -146,6 +157,7 @@ OF_NUMBERS: dict[str, Function] = {
     "remainder": remainder,
     "nextafter": nextafter,
     "frexp": frexp,
+    "fma": lambda x, y, z: x * y + z,
     "erf": special("erf"),
     "erfc": special("erfc"),
     "gamma": special("gamma"),
@@ -155,8 +167,8 @@ OF_NUMBERS: dict[str, Function] = {
 
 OF_SERIES: dict[str, Function] = {"dist": dist, "fsum": fsum, "prod": prod, "sumprod": sumprod}
 
-PLAIN = ("ceil", "floor", "trunc", "isnan", "isinf", "isfinite", "isclose")
-"""What gives an integer or an answer: of the numbers that handles stand for."""
+PLAIN = ("ceil", "floor", "trunc", "ulp", "isnan", "isinf", "isfinite", "isclose")
+"""What gives an integer, a step or an answer: of the numbers that handles stand for."""
 
 COMPLEX: dict[str, Function] = {
     **{name: getattr(np, name) for name in (*SAME[:7], "log10", "sqrt")},
@@ -177,7 +189,10 @@ OF_SAMPLES: dict[str, Function] = {
     "pvariance": spread(np.var, 0),
     "stdev": spread(np.std, 1),
     "pstdev": spread(np.std, 0),
+    "_normal_dist_inv_cdf": normal_quantile,
+    "_mean_stdev": mean_and_deviation,
 }
+"""What `statistics` has under each name, two of which its `NormalDist` calls."""
 
 
 NUMBERS = frozenset({int, float, complex, bool, np.float64})
@@ -234,7 +249,7 @@ def of_values(original: Function) -> Function:
 
 
 for _name, _function in OF_NUMBERS.items():
-    _original = getattr(math, _name, None)  # exp2 and cbrt came with 3.11, sumprod with 3.12
+    _original = getattr(math, _name, None)  # fma came with 3.13
     if _original is not None:
         number = None if _name in ("modf", "ldexp") else float
         note_stand_in(_original, of_handles(_original, _function, kind=number))

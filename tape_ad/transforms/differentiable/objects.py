@@ -25,6 +25,7 @@ from tape_ad.transforms.differentiable.classes import (
     class_of,
     copied_class,
     is_copied_class,
+    make_class,
 )
 from tape_ad.transforms.differentiable.copying import (
     IN_PROGRESS,
@@ -39,6 +40,7 @@ from tape_ad.transforms.differentiable.settling import CONTAINERS, STAYING, memb
 from tape_ad.transforms.differentiable.table import (
     ORIGINALS,
     TWINS,
+    note_stand_in,
     original_of,
     source_of,
 )
@@ -393,3 +395,5 @@ for _kind in CONTAINERS:
     MAKERS[_kind] = functools.partial(converted_container, base=_kind, owner=_kind)
 
 MAKERS[types.SimpleNamespace] = MAKERS[Namespace] = copied_object
+
+note_stand_in(np.poly1d, make_class(np.poly1d))
