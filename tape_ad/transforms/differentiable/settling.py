@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.record.constants import CONSTANTS, given_away
-from tape_ad.transforms.differentiable.reach import reaches
+from tape_ad.transforms.differentiable.reach import is_active, reaches
 from tape_ad.transforms.differentiable.table import ORIGINALS, original_of, source_of
 from tape_ad.transforms.differentiable.watching import PLAIN
 
@@ -128,7 +128,7 @@ def settle_keys(thing: Any, base: Any, waiting: list[Any]) -> None:
     keys = [*base.__iter__(thing)]
     if STAYING.issuperset(map(type, keys)):
         return
-    found = {key: settled(key, waiting) for key in keys if type(key) in STAYING or not reaches(key)}
+    found = {key: settled(key, waiting) for key in keys if not has_a_handle(key)}
     if len(found) == len(keys) and all(map(operator.is_, found.values(), keys)):
         return
     own: Any = found.values()
@@ -136,6 +136,11 @@ def settle_keys(thing: Any, base: Any, waiting: list[Any]) -> None:
         own = {found[key]: base.__getitem__(thing, key) for key in found}
     base.clear(thing)
     base.update(thing, own)
+
+
+def has_a_handle(key: Any) -> bool:
+    """Tell whether the key of a dict is a handle, or a tuple with one in it."""
+    return any(map(has_a_handle, key)) if isinstance(key, (tuple, frozenset)) else is_active(key)
 
 
 def settle_dict(thing: Any, base: Any, waiting: list[Any]) -> None:
