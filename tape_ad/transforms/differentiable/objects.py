@@ -81,7 +81,7 @@ def copied_object(value: Any) -> Any:  # noqa: PLR0911 - one for each kind
         if found is not None:
             return found
     owner = copied_class(kind)
-    if (owner is kind and has_methods(kind)) or is_copy(kind):
+    if (owner is kind and has_methods(kind) and kind is not Namespace) or is_copy(kind):
         return value
     return noted(value, lambda: twin(value, viewing_of(owner), layout))
 

@@ -9,6 +9,7 @@ import contextlib
 import operator
 import threading
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +28,7 @@ __all__ = [
     "note_attribute",
     "note_global",
     "note_shared",
+    "plain_array",
 ]
 
 MOST = 1 << 16
@@ -176,7 +178,7 @@ def settled(value: Any, waiting: list[Any]) -> Any:  # noqa: PLR0911 - one for e
     if kind in STAYING:
         return value
     if kind in CONSTANTS:
-        return given_away(value) if value.data.flags.writeable else value.data
+        return plain_array(value)
     if isinstance(value, tuple):
         found = [settled(each, waiting) for each in value]
         return value if all(map(operator.is_, found, value)) else tuple.__new__(kind, found)
@@ -197,6 +199,29 @@ def settled(value: Any, waiting: list[Any]) -> Any:  # noqa: PLR0911 - one for e
     if kind in CONTAINERS or kind in ORIGINALS:
         waiting.append(value)
     return value
+
+
+GIVEN: "weakref.WeakValueDictionary[int, Any]" = weakref.WeakValueDictionary()
+"""The arrays that have been given to the original code and to users, by their identity."""
+
+
+def plain_array(constant: Any) -> Any:
+    """Give the array of a constant, and the same again where it, or a view, is given once more."""
+    if not constant.data.flags.writeable:
+        return constant.data
+    base = memory_of(constant.data)
+    if GIVEN.get(id(base)) is not base:
+        given_away(constant)
+        base = memory_of(constant.data)
+        GIVEN[id(base)] = base
+    return constant.data
+
+
+def memory_of(array: Any) -> Any:
+    """Give the array that has the memory of a view."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
 
 
 def of_original_code(copy: Any, waiting: list[Any]) -> Any:
