@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from attrs import define
+from numpy.lib.array_utils import normalize_axis_index
 
 from tape_ad.base.arrays.overridable import overridable
 from tape_ad.rules import facts
@@ -139,7 +140,7 @@ def linalg_cross(x1: Array, x2: Array, /, *, axis: int | None = -1) -> Array:
     """Multiply vectors of three numbers; in NumPy 2.5 no axis is the last."""
     vectors = as_array(x1), as_array(x2)
     place = -1 if axis is None else axis
-    sizes = [each.shape[place] for each in vectors]
+    sizes = [each.shape[normalize_axis_index(place, each.ndim)] for each in vectors]
     if axis is None or sizes != [3, 3]:
         given: Any = None if axis is None else -1
         np.linalg.cross(*map(np.zeros, sizes), axis=given)  # which NumPy refuses
