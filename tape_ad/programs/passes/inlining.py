@@ -100,7 +100,7 @@ def stand_in(
 def new_stand_in(
     shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]
 ) -> tuple[Any, int]:
-    """Make a new one."""
+    """Make an array of these strides anew; see `stand_in`."""
     ways = [(length - 1) * stride for length, stride in zip(shape, strides, strict=True)]
     before = -sum(way for way in ways if way < 0)
     after = sum(way for way in ways if way > 0) + dtype.itemsize

@@ -127,12 +127,12 @@ def convolved(parent: Array, other: Array, start: int, size: int) -> LinearMap:
 
 
 def correlate_left(out: Array, a: Array, v: Array, mode: Any) -> LinearMap:
-    """``correlate(a, v)`` is ``convolve(a, conj(v[::-1]))``."""
+    """Make the partial with respect to `a`: this is ``convolve(a, conj(v[::-1]))``."""
     return Convolution(v[::-1].conjugate(), a.size, *section_of_correlation(mode, a.size, v.size))
 
 
 def correlate_right(out: Array, a: Array, v: Array, mode: Any) -> LinearMap:
-    """See `correlate_left`."""
+    """Make the partial with respect to `v`, which is reversed and conjugated."""
     backwards = Index((slice(None, None, -1),), v.shape, v.shape)
     start, size = section_of_correlation(mode, a.size, v.size)
     return Chain((Conjugate(), backwards, Convolution(a, v.size, start, size)))

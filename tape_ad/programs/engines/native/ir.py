@@ -152,7 +152,7 @@ class MemoryMap:
         self._known.pop(value, None)
 
     def put(self, value: Value, ref: MemRef) -> None:
-        """Say where a value is."""
+        """Note in which memory a value lies."""
         self._known[value] = ref
 
 
@@ -314,7 +314,7 @@ class Op(NamedTuple):
 
     @property
     def function(self) -> Function:
-        """The function."""
+        """The function that the operation computes element by element."""
         return self.kind.function
 
     @property
@@ -571,7 +571,7 @@ class Listing:
 
     @property
     def text(self) -> str:
-        """The whole listing."""
+        """The listing, with all of its lines."""
         return "\n".join(self.lines)
 
     def step(self, step: Step, reason: str | None, *, is_view: bool = False) -> None:
