@@ -21,6 +21,7 @@ from tape_ad.rules.maps import (
     Transpose,
 )
 from tape_ad.rules.maps.patterns import rows_of
+from tape_ad.rules.numpy import bodies
 
 __all__ = ["MATRICES"]
 
@@ -279,6 +280,7 @@ MATRICES: dict[Any, Entry] = {
         lambda out, a, b, axisa, axisb, axisc: cross_partial(a, b, (axisa, axisb, axisc), True),
         lambda out, a, b, axisa, axisb, axisc: cross_partial(b, a, (axisb, axisa, axisc), False),
         signature=cross_signature,
+        body=bodies.crossed,
     ),
     np.linalg.diagonal: Derivation(on_last_axes(np.diagonal), facts=facts.cores("(m,n)->...")),
     np.linalg.trace: Derivation(on_last_axes(np.trace), facts=facts.cores("(m,n)->()")),
