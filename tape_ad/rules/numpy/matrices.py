@@ -20,6 +20,7 @@ from tape_ad.rules.maps import (
     Transpose,
 )
 from tape_ad.rules.maps.patterns import rows_of
+from tape_ad.rules.numpy import bodies
 
 __all__ = ["MATRICES", "vector_product"]
 
@@ -261,6 +262,7 @@ MATRICES: dict[Any, Entry] = {
         lambda out, a, b: Cross(a, left=False),
         signature=arguments_of(vector_product, "a b"),
         facts=facts.cores("(n),(n)->(n)"),
+        body=bodies.crossed,
     ),
     np.cross: Derivation(cross_product),
     np.linalg.diagonal: Derivation(on_last_axes(np.diagonal), facts=facts.cores("(m,n)->...")),

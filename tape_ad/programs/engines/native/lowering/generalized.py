@@ -12,7 +12,6 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -42,9 +41,17 @@ from tape_ad.programs.engines.native.runtime.compiling import (
 from tape_ad.rules.linalg.decompositions import qr_factors, singular_triplets, singular_values
 from tape_ad.rules.linalg.spectra import hermitian_eigenpairs
 
-__all__ = ["LOWERINGS", "ROUTINES", "cores_of", "over_stack"]
+__all__ = ["FACTORED", "LOWERINGS", "ROUTINES", "cores_of", "over_stack"]
 
 BOOL, DOUBLE = np.dtype(bool), np.dtype(float)
+
+
+def module_named(name: str) -> Any:
+    """Import a module of NumPy's; give None where there is none."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
 
 
 @cache
@@ -246,6 +253,9 @@ def solved(lowering: Lowering) -> None:
     """Lower `numpy.linalg.solve`."""
     found = lowering.options("a", "b")
     a, b = lowering.source(found["a"]), lowering.source(found["b"])
+    if is_shared(lowering, a) and len(b.shape) <= 2 and b.dtype.kind in "biuf" + a.dtype.kind:
+        by_factors(lowering, a, b)
+        return
     ufunc = lapack("solve1" if len(b.shape) == 1 else "solve")
     computed(lowering, ufunc, [a, b], [lowering.out], may_fail=True)
 
@@ -416,6 +426,19 @@ def routine_of(name: str, dtype: np.dtype[Any], signature: str) -> int:
     return found
 
 
+def called(
+    lowering: Lowering,
+    callee: Callee,
+    reads: list[MemRef],
+    writes: list[MemRef],
+    lengths: tuple[int, ...],
+    cost: int,
+) -> None:
+    """Call a routine once; what it changes is both read and, beyond its operands, written."""
+    steps = (0,) * (len(reads) + len(writes))
+    lowering.work.append(ExternalCall(callee, reads, writes, (1, *lengths), steps, cost=cost))
+
+
 def is_fortran(ref: MemRef) -> bool:
     """Tell whether matrices are in the order of Fortran, without gaps."""
     (n, k), (down, beside), size = ref.shape[-2:], ref.strides[-2:], ref.dtype.itemsize
@@ -481,16 +504,9 @@ def by_routine(
         x = in_fortran(lowering, b, dtype, new=True)
     word = lowering.temporary((), BOOL)
     n, k = b.shape
-    lowering.work.append(
-        ExternalCall(
-            Callee(calling(tuple(given), 3), address, routine),
-            [matrix, x],
-            [word, x],
-            (1, n, k, *map(ord, words)),
-            (0, 0, 0),
-            cost=n * n * k // 2,
-        )
-    )
+    callee = Callee(calling(tuple(given), 3), address, routine)
+    lengths = (n, k, *map(ord, words))
+    called(lowering, callee, [matrix, x], [word, x], lengths, n * n * k // 2)
     lowering.work.append(RuntimeCheck(word, 1))
     if x is not target:
         converted_to(lowering, x, target)
@@ -523,6 +539,82 @@ def positive(lowering: Lowering) -> None:
     by_routine(lowering, "potrs", "ciixixii", given, c, b, "UL"[bool(found["lower"])])
 
 
+# Several uses of one matrix, which is factorised once
+
+FACTORED: frozenset[Any] = frozenset({np.linalg.solve, np.linalg.inv})
+SMALLEST = 8
+"""From how many rows on factors are kept."""
+
+
+def is_shared(lowering: Lowering, a: MemRef) -> bool:
+    """Tell whether there are more equations with a matrix, or its transpose, whose factors serve.
+
+    So they do where SciPy, which has the routines for it, has been loaded.
+    """
+    if len(a.shape) != 2 or a.shape[0] < SMALLEST or a.dtype.char not in "dD":
+        return False
+    try:
+        factorising(a.dtype), substituting(a.dtype)
+    except NotLowerable:
+        return False
+    return lowering.memory_map.uses.get(a.root, 0) > 1
+
+
+def factorising(dtype: np.dtype[Any]) -> Callee:
+    """Find what factorises: of a matrix, the pivots, and whether all was well."""
+    given = ("d1", "d1", "p0", "d1", "p1", "info")
+    return Callee(calling(given, 3), routine_of("getrf", dtype, "iixiii"), "getrf")
+
+
+def substituting(dtype: np.dtype[Any]) -> Callee:
+    """Find what solves: of factors, pivots, the solution, and whether all was well."""
+    given = ("d3", "d1", "d2", "p0", "d1", "p1", "p2", "d1", "info")
+    return Callee(calling(given, 4), routine_of("getrs", dtype, "ciixiixii"), "getrs")
+
+
+def factors_of(lowering: Lowering, a: MemRef) -> tuple[MemRef, MemRef, str]:
+    """Give LU factors and pivots, and whether they are those of the matrix or of its transpose."""
+    known = lowering.memory_map.factors
+    for ref, letter in ((a, "N"), (a.seen(lambda array: array.mT), "T")):
+        if ref in known:
+            return (*known[ref], letter)
+    n = a.shape[0]
+    lu = in_fortran(lowering, a, a.dtype, new=True)
+    pivots, word = lowering.temporary((n,), np.intc), lowering.temporary((), BOOL)
+    called(lowering, factorising(a.dtype), [lu], [pivots, word, lu], (n,), n**3 // 4)
+    lowering.work.append(RuntimeCheck(word, 1))
+    known[a] = lu, pivots
+    return lu, pivots, "N"
+
+
+def by_factors(lowering: Lowering, a: MemRef, b: MemRef) -> None:
+    """Solve with LU factors."""
+    out = lowering.out
+    lu, pivots, letter = factors_of(lowering, a)
+    target = out
+    if len(b.shape) == 1:
+        b, target = (ref.seen(lambda array: array[:, None]) for ref in (b, out))
+    n, k = b.shape
+    x = target if is_fortran(target) else in_fortran(lowering, b, a.dtype, new=True)
+    if x is target:
+        converted_to(lowering, b, x)
+    word = lowering.temporary((), BOOL)
+    lengths = n, k, ord(letter)
+    called(lowering, substituting(a.dtype), [lu, pivots, x], [word, x], lengths, n * n * k // 2)
+    lowering.work.append(RuntimeCheck(word, 1))
+    if x is not target:
+        converted_to(lowering, x, target)
+
+
+def inverted(lowering: Lowering) -> None:
+    """Lower `numpy.linalg.inv`."""
+    a = lowering.source(lowering.options("a")["a"])
+    if is_shared(lowering, a):
+        by_factors(lowering, a, lowering.constant(np.eye(a.shape[0])))
+    else:
+        computed(lowering, lapack("inv"), [a], [lowering.out], may_fail=True)
+
+
 ROUTINES: Mapping[str, Callable[[Lowering], None]] = {"trtrs": triangular, "potrs": positive}
 """By LAPACK's names, which functions have among their facts."""
 
@@ -530,15 +622,7 @@ ROUTINES: Mapping[str, Callable[[Lowering], None]] = {"trtrs": triangular, "potr
 # Fourier transforms
 
 
-def transforms() -> Any:
-    """Give the module with NumPy's loops."""
-    try:
-        return importlib.import_module("numpy.fft._pocketfft_umath")
-    except ImportError:
-        return SimpleNamespace()
-
-
-POCKETFFT = transforms()
+POCKETFFT = module_named("numpy.fft._pocketfft_umath")
 SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
@@ -660,7 +744,7 @@ OURS: Mapping[Any, Callable[[Lowering], None]] = {
 }
 LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     np.linalg.solve: solved,
-    np.linalg.inv: of_one("inv", "a"),
+    np.linalg.inv: inverted,
     np.linalg.det: of_one("det", "a", may_fail=False),
     np.linalg.slogdet: of_one("slogdet", "a", may_fail=False),
     np.linalg.cholesky: of_one("cholesky_", "a", "upper", by={False: "lo", True: "up"}),
