@@ -128,7 +128,8 @@ def beside_sparse(function: Function, x: Any, y: Any, again: Function) -> Any:
         return COMPARED[function](primal(x), primal(y))
     matrix, handle = (x, y) if is_sparse(x) else (y, x)
     divided = function is np.divide and matrix is x
-    if np.ndim(handle) == 0 and (divided or function is np.multiply):
+    times = function is np.multiply and not (np.ndim(handle) and is_matrix(matrix))
+    if (divided or times) and matrix.shape != np.shape(handle):
         scaled = adapter("scipy.sparse").sparse_of(matrix)
         return scaled / handle if divided else scaled * handle
     if function in (np.multiply, np.matmul) and (is_matrix(matrix) or function is np.matmul):

@@ -34,7 +34,12 @@ __all__: list[str] = []
 
 HEAP_TYPE = 1 << 9
 
-LEFT = frozenset({"__dict__", "__weakref__", "__slots__", "__init_subclass__", "__class_getitem__"})
+LEFT = frozenset(
+    {
+        *("__dict__", "__weakref__", "__slots__", "__slotnames__"),
+        *("__init_subclass__", "__class_getitem__"),
+    }
+)
 """What a copy of a class inherits in any case."""
 
 
@@ -306,7 +311,7 @@ def equal_to_originals(meta: Any) -> Any:
 
     def assign(cls: Any, name: str, *value: Any) -> None:
         original, change = original_of(cls), setattr if value else delattr
-        if original is cls:
+        if original is cls or name in LEFT:  # as what pickling notes of a class
             getattr(meta, f"__{change.__name__}__")(cls, name, *value)
             return
         change(original, name, *map(source_of, value))

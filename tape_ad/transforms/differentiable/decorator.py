@@ -167,8 +167,8 @@ def refused_number(function: Any, args: Any, kwargs: Any, error: Exception) -> E
     return None
 
 
-WHOLE = ("interpreted as an integer", "indices must be integers")
-"""What Python says of numbers that are none."""
+WHOLE = ("interpreted as an integer", "indices must be integers", "is no whole number")
+"""What Python says of numbers that are none, and what a handle says."""
 
 
 def copied(function: Any) -> Any:

@@ -13,7 +13,7 @@ from tape_ad.base.errors import ConversionError, NoRuleError
 from tape_ad.record.array_operators import ArrayOperators
 from tape_ad.record.constants import CONSTANTS
 from tape_ad.record.messages.callers import caller
-from tape_ad.record.primals import is_number
+from tape_ad.record.primals import is_number, primal
 from tape_ad.transforms.differentiable.questions import asks_for_float
 from tape_ad.transforms.differentiable.reach import is_active
 from tape_ad.transforms.differentiable.table import (
@@ -300,7 +300,7 @@ def round_(value: Any, ndigits: Any = None) -> Any:
             "would end there; write t.data if none is meant to flow"
         )
     number = as_number(value)
-    plain = number.data.item() if is_active(number) else number
+    plain = primal(number).item() if is_active(number) else number
     return round(plain) if ndigits is None else round(plain, ndigits)
 
 
