@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.programs.engines.native.codegen.gathers import framed
 from tape_ad.programs.engines.native.ir import (
     SIMPLE,
     Callee,
@@ -33,11 +34,7 @@ from tape_ad.programs.engines.native.lowering.calls import (
     moved,
 )
 from tape_ad.programs.engines.native.lowering.reductions import ended
-from tape_ad.programs.engines.native.runtime.compiling import (
-    capsule_address,
-    inner_loop,
-    with_fields,
-)
+from tape_ad.programs.engines.native.runtime.compiling import capsule_address, inner_loop
 from tape_ad.rules.linalg.decompositions import qr_factors, singular_triplets, singular_values
 from tape_ad.rules.linalg.spectra import hermitian_eigenpairs
 
@@ -347,29 +344,14 @@ def least(lowering: Lowering) -> None:
 
 # LAPACK's routines, which SciPy has in capsules
 
-CALLED = """define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) {{
-entry:
-  %info = alloca i32
-{start}
-  %count = load i64, ptr %dims
-  br label %next
-next:
-  %i = phi i64 [0, %entry], [%i.next, %call]
-  %more = icmp slt i64 %i, %count
-  br i1 %more, label %call, label %done
-call:
-{place}
-  call void %data({given})
+CALLED = """
+<place>
+  call void %data(<given>)
   %said = load i32, ptr %info
   %well = icmp eq i32 %said, 0
   %word = zext i1 %well to i8
-  store i8 %word, ptr %p{status}
-  %i.next = add i64 %i, 1
-  br label %next
-done:
-  ret void
-}}
-"""
+  store i8 %word, ptr <status>
+  br label %next"""
 
 
 @cache
@@ -379,24 +361,19 @@ def calling(given: Sequence[str], operands: int) -> LLVMFunction:
     Parameters
     ----------
     given : sequence of str
-        What the routine takes: ``d2`` is the second length, ``p1`` the second operand.
+        What the routine takes: ``d2`` is the second length, ``a1`` the second operand.
     operands : int
         How many there are; the last one becomes whether all was well.
     """
-    start, place = [], []
+    place = []
     for k in range(operands):
-        start += [f"  %q{k} = field ptr %args, {k}", f"  %s{k} = field i64 %steps, {k}"]
         place.append(f"  %o{k} = mul i64 %i, %s{k}")
-        place.append(f"  %p{k} = getelementptr i8, ptr %q{k}, i64 %o{k}")
-    lengths = {name for name in given if name[0] == "d"}
-    start += [f"  %{d} = getelementptr i64, ptr %dims, i64 {d[1:]}" for d in sorted(lengths)]
-    text = CALLED.format(
-        start="\n".join(start),
-        place="\n".join(place),
-        given=", ".join(f"ptr %{name}" for name in given),
-        status=operands - 1,
-    )
-    return LLVMFunction(with_fields(text))
+        place.append(f"  %a{k} = getelementptr i8, ptr %p{k}, i64 %o{k}")
+    lengths = sorted({name for name in given if name[0] == "d"})
+    ahead = [f"  %{name} = getelementptr i64, ptr %dims, i64 {name[1:]}" for name in lengths]
+    body = CALLED.replace("<place>", "\n".join(place)).replace("<status>", f"%a{operands - 1}")
+    body = body.replace("<given>", ", ".join(f"ptr %{name}" for name in given))
+    return framed(operands, "\n".join(["  %info = alloca i32", *ahead]), body)
 
 
 PREFIXES = {"f": "s", "d": "d", "F": "c", "D": "z"}
@@ -525,7 +502,7 @@ def triangular(lowering: Lowering) -> None:
     if not (is_fortran(a) or trans == 2):
         a, lower, trans = a.seen(lambda array: array.mT), not lower, int(not trans)
     words = "UL"[lower], "NTC"[trans], "NU"[bool(found.get("unit_diagonal", False))]
-    given = ("d3", "d4", "d5", "d1", "d2", "p0", "d1", "p1", "d1", "info")
+    given = ("d3", "d4", "d5", "d1", "d2", "a0", "d1", "a1", "d1", "info")
     by_routine(lowering, "trtrs", "ccciixixii", given, a, b, words)
 
 
@@ -535,7 +512,7 @@ def positive(lowering: Lowering) -> None:
     c, b = lowering.source(found["c"]), lowering.source(found["b"])
     if found.get("check_finite", True):
         check_finite(lowering, c, b)
-    given = ("d3", "d1", "d2", "p0", "d1", "p1", "d1", "info")
+    given = ("d3", "d1", "d2", "a0", "d1", "a1", "d1", "info")
     by_routine(lowering, "potrs", "ciixixii", given, c, b, "UL"[bool(found["lower"])])
 
 
@@ -562,13 +539,13 @@ def is_shared(lowering: Lowering, a: MemRef) -> bool:
 
 def factorising(dtype: np.dtype[Any]) -> Callee:
     """Find what factorises: of a matrix, the pivots, and whether all was well."""
-    given = ("d1", "d1", "p0", "d1", "p1", "info")
+    given = ("d1", "d1", "a0", "d1", "a1", "info")
     return Callee(calling(given, 3), routine_of("getrf", dtype, "iixiii"), "getrf")
 
 
 def substituting(dtype: np.dtype[Any]) -> Callee:
     """Find what solves: of factors, pivots, the solution, and whether all was well."""
-    given = ("d3", "d1", "d2", "p0", "d1", "p1", "p2", "d1", "info")
+    given = ("d3", "d1", "d2", "a0", "d1", "a1", "a2", "d1", "info")
     return Callee(calling(given, 4), routine_of("getrs", dtype, "ciixiixii"), "getrs")
 
 
