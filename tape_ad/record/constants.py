@@ -405,18 +405,14 @@ class Eager:
         Raises
         ------
         InPlaceError
-            Where C code moves parts of an array about.
+            Where C code moves parts of an array about, and of what is batched or traced.
         """
         record = record_among(value)
         if record is not None:
             promote(target, record)
             target[key] = joined(value)
             return
-        if isinstance(value, ArrayInterface) and type(value) not in CONSTANTS:
-            raise InPlaceError(
-                "a batched or traced array is assigned to a part of a plain one; make the array of "
-                "it, by np.zeros_like(x) or np.stack([...])"
-            )
+        refuse_to_follow(value)
         memory = getattr(value, "memory", None) if type(value) in CONSTANTS else None
         if memory is not None:
             refuse_moving(sys._getframe(2), lambda: memory is getattr(target, "memory", None))
@@ -424,11 +420,18 @@ class Eager:
         target.data[unwrapped(key)] = unwrapped(value)
 
     def change(self, function: Function, target: Any, other: Any) -> Any:
-        """Apply ``target += other`` and its kind to a constant."""
+        """Apply ``target += other`` and its kind to a constant.
+
+        Raises
+        ------
+        InPlaceError
+            As for `assign`.
+        """
         record = record_among(other)
         if record is not None:
             promote(target, record)
             return Tensor._change(function, target, joined(other))
+        refuse_to_follow(other)
         prepare(target)
         function(target.data, unwrapped(other), out=target.data)
         return target
@@ -455,6 +458,20 @@ def record_among(tree: Any) -> Any:
     """Find the record that handles in a tree belong to, if there are any."""
     found, _ = looked_through((tree,))
     return found if isinstance(found, Arena) else None
+
+
+def refuse_to_follow(value: Any) -> None:
+    """Refuse to assign what no record holds, and what is no plain array, to a plain one.
+
+    Raises
+    ------
+    InPlaceError
+    """
+    if isinstance(value, ArrayInterface) and type(value) not in CONSTANTS:
+        raise InPlaceError(
+            "a batched or traced array is assigned to a part of a plain one; make the array of "
+            "it, by np.zeros_like(x) or np.stack([...])"
+        )
 
 
 # Constants with NumPy's semantics, for code that makes an array and assigns handles to it
