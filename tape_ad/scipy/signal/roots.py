@@ -17,16 +17,7 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.convolution import convolve, convolved
 from tape_ad.scipy.signal.filters import coefficients, filtered
 
-__all__ = [
-    "ROOTS",
-    "held_apart",
-    "residue",
-    "residuez",
-    "sos2tf",
-    "tf2sos",
-    "tf2zpk",
-    "unique_roots",
-]
+__all__ = ["ROOTS"]
 
 CLOSE = 100.0
 """How many roundings of the coefficients may lie between what is one root: a double one is found

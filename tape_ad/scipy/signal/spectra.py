@@ -16,8 +16,6 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.trends import detrend
 from tape_ad.scipy.stand_ins import stands_for
 
-__all__: list[str] = []
-
 stands_for(scipy.signal.get_window)(copied(scipy.signal.get_window))  # itself, by plain parameters
 
 PADDED: dict[str, dict[str, Any]] = {

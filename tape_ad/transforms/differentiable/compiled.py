@@ -134,7 +134,10 @@ def plain(value: Any) -> Any:
 
 
 def as_callback(value: Any) -> Any:
-    """Let a copy of a function that compiled code may call give arrays; all else stays."""
+    """Let a copy of a function that other code calls give arrays, and give it its generators."""
+    convert = FOR_COMPILED.get(type(value))
+    if convert is not None:
+        return convert(value)
     if type(value) is types.FunctionType and type(value.__globals__) is not dict:
         return giving_plain_results(value)
     return value

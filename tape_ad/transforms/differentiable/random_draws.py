@@ -245,15 +245,16 @@ class Draws:
         self.source = source
         ORIGINALS[self] = source
 
+    @property  # type: ignore[misc]  # it is asked for by what is no copy
+    def __class__(self) -> type:
+        """The class of the generator, also where the original code asks for it."""
+        return type(self.source)
+
     def __getattr__(self, name: str) -> Any:
         if name == "source":  # of an object that is being made anew
             raise AttributeError(name)
         found = getattr(self.source, name)
         return drawing(name, found) if callable(found) and name[0] != "_" else found
-
-    @property  # type: ignore[misc]  # for isinstance of code that is not copied
-    def __class__(self) -> Any:
-        return type(self.source)
 
     def __repr__(self) -> str:
         return repr(self.source)
