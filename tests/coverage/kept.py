@@ -90,8 +90,8 @@ KEPT: Mapping[str, Mapping[str, str]] = {
         "`geometric_slerp`": "SciPy's steps take 3.9 times as long",
         "`Rotation` `Slerp` `KDTree`": "they are compiled, or other code in each release",
         "`RotationSpline`": (
-            "SciPy's own class, but for the rates that it iterates for, whose derivatives are those "
-            "of the equations, and for formulas that lose digits at small angles"
+            "SciPy's own class, but for the rates that it iterates for, whose derivatives are "
+            "those of the equations, and for formulas that lose digits at small angles"
         ),
     },
     "scipy.signal": {

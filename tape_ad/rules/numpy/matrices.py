@@ -60,7 +60,7 @@ def diagonal_partial(out: Array, a: Array, offset: int, axis1: int, axis2: int) 
     return Chain((*moved, index))
 
 
-def trace(a: Array, offset: int, axis1: int, axis2: int, dtype: Any) -> Array:
+def trace(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Array:
     """Add up a diagonal."""
     return np.sum(np.diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype)
 
@@ -256,7 +256,9 @@ MATRICES: dict[Any, Entry] = {
         signature=arguments_of(np.diagonal, "a", "offset axis1 axis2"),
         facts=facts.Facts(view=True),
     ),
-    np.trace: Derivation(trace, arguments_of(np.trace, "a", "offset axis1 axis2 dtype")),
+    np.trace: Derivation(
+        trace, arguments_of(np.trace, "a", "offset axis1 axis2 dtype"), facts.composed(trace)
+    ),
     vector_product: rule(
         lambda out, a, b: Cross(b, left=True),
         lambda out, a, b: Cross(a, left=False),
@@ -264,7 +266,7 @@ MATRICES: dict[Any, Entry] = {
         facts=facts.cores("(n),(n)->(n)"),
         body=bodies.crossed,
     ),
-    np.cross: Derivation(cross_product),
+    np.cross: Derivation(cross_product, facts=facts.composed(bodies.crossed)),
     np.linalg.diagonal: Derivation(on_last_axes(np.diagonal), facts=facts.cores("(m,n)->...")),
     np.linalg.trace: Derivation(on_last_axes(np.trace), facts=facts.cores("(m,n)->()")),
     np.linalg.cross: Derivation(linalg_cross),
