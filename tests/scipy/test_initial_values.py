@@ -228,7 +228,7 @@ def test_odeint_twice() -> None:
 
 def test_what_odeint_refuses() -> None:
     rate = ta.ComputationRecord().tensor(0.5)
-    decay = lambda y, t: -rate * y  # noqa: E731 - it is short
+    decay: Any = lambda y, t: -rate * y  # noqa: E731 - it is short
     with pytest.raises(UnsupportedArgumentError, match="odeint: what the function calls closes"):
         integrate.odeint(lambda y, t: 2 * decay(y, t), [1.0], [0.0, 1.0])
     with pytest.raises(UnsupportedArgumentError, match="odeint: the argument rtol="):
@@ -311,12 +311,12 @@ def test_what_the_adjoint_equation_does_not_give_is_refused() -> None:
 @pytest.mark.parametrize("method", ["LSODA", "Radau"])
 def test_the_adjoint_equation_and_closures(method: str) -> None:
     rate = ta.ComputationRecord().tensor(0.5)
-    decay = lambda t, y: -rate * y  # noqa: E731 - it is short
+    decay: Any = lambda t, y: -rate * y  # noqa: E731 - it is short
     with pytest.raises(UnsupportedArgumentError, match="closes over a handle"):
         integrate.solve_ivp(lambda t, y: 2 * decay(t, y), (0, 1), [1.0], method)
 
     def of(p: Any, jac: bool) -> Any:
-        given = {"jac": lambda t, y: -p[0] * np.eye(1)} if jac else {}
+        given: Any = {"jac": lambda t, y: -p[0] * np.eye(1)} if jac else {}
         found = integrate.solve_ivp(
             lambda t, y: -p[0] * y + p[1], (0, 1), [1.0], method, rtol=1e-9, atol=1e-10, **given
         )

@@ -121,7 +121,7 @@ def cross_product(
     vectors = [last(as_array(each), place) for each, place in ((a, axisa), (b, axisb))]
     sizes = [each.shape[-1] for each in vectors]
     if sizes != [3, 3]:
-        np.cross(*map(np.zeros, sizes))  # which NumPy warns of, or refuses
+        np.cross(np.zeros(sizes[0]), np.zeros(sizes[1]))  # which NumPy warns of, or refuses
     whole = [
         each if each.shape[-1] == 3 else np.concatenate((each, np.zeros_like(each[..., :1])), -1)
         for each in vectors
