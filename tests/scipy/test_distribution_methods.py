@@ -9,6 +9,7 @@ import scipy.stats
 import tape_ad as ta
 from tape_ad.scipy import stats
 from tape_ad.scipy.stats.discrete import DISCRETE
+from tape_ad.scipy.stats.partials import slopes_of
 from tests.rules.checks import central_difference
 from tests.sampling import some
 
@@ -170,6 +171,19 @@ def test_the_commonest_densities_become_native_code(name: str, sign: int) -> Non
     assert "    NumPy:" not in fast.explain()
 
 
+@pytest.mark.parametrize("name", ["multivariate_normal", "multivariate_t"])
+def test_densities_of_vectors_become_native_code(name: str) -> None:
+    pytest.importorskip("llvmlite")
+    data, mean = np.sin(np.arange(15.0)).reshape(5, 3), np.array([0.3, -0.2, 0.9])
+    matrix = np.array([[2.0, 0.3, 0.1], [0.3, 1.5, -0.2], [0.1, -0.2, 1.0]])
+    logpdf = getattr(stats, name).logpdf
+    fast = ta.compile(lambda mean: logpdf(data, mean, matrix), engine="native")
+    theirs = getattr(scipy.stats, name).logpdf
+    for _ in range(4):
+        np.testing.assert_allclose(fast(mean), theirs(data, mean, matrix), rtol=1e-14)
+    assert "    NumPy:" not in fast.explain()
+
+
 def test_a_number_that_an_array_is_subtracted_from_stays_for_others() -> None:
     pytest.importorskip("llvmlite")
     data = np.array([0.2, 0.5])
@@ -178,3 +192,11 @@ def test_a_number_that_an_array_is_subtracted_from_stays_for_others() -> None:
         given = np.float64(a), np.float64(b)
         expected = scipy.stats.beta.logpdf(data, a, b) + a
         np.testing.assert_allclose(fast(*given), expected, rtol=1e-14)
+
+
+def test_a_body_without_a_derivative_by_one_operand_keeps_those_by_others() -> None:
+    operands = [np.array([3.0]), np.array([2.0]), np.array([1.5])]
+    first = slopes_of("ncx2", "logpdf", (0,), operands)
+    assert first is not None
+    assert slopes_of("ncx2", "logpdf", (1,), operands) is None  # an order of a Bessel function
+    np.testing.assert_array_equal(slopes_of("ncx2", "logpdf", (0,), operands), first)

@@ -264,7 +264,8 @@ def polymul(a1: Any, a2: Any) -> Array:
     """Multiply two polynomials without the zeros that they begin with; see `numpy.polymul`."""
     given = sequences("polymul", a1, a2)
     whole = [a if len(a) else np.concatenate((a, np.zeros(1, a.dtype))) for a in given]
-    return np.convolve(*(a[zeros:] if (zeros := leading_zeros(a)) else a for a in whole))
+    x, y = (a[zeros:] if (zeros := leading_zeros(a)) else a for a in whole)
+    return np.convolve(x, y)
 
 
 def leading_zeros(p: Array) -> int:

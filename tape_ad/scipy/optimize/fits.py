@@ -26,6 +26,7 @@ from tape_ad.scipy.optimize.constraints import (
     box,
     in_a_row,
     near,
+    plain_bounds,
     stationary,
     warn_if_not,
 )
@@ -130,7 +131,7 @@ def least_squares(
         searched.values,
         searched.x0,
         slopes_for(searched, jac, plain(kwargs), options),
-        plain_pair(bounds),
+        plain_bounds(bounds),
         loss=loss,
         f_scale=f_scale,
         **options,
@@ -245,13 +246,6 @@ def pair_of(bounds: Any) -> list[Constraint]:
     return found if any(np.isfinite(end).any() for end in ends) else []
 
 
-def plain_pair(bounds: Any) -> Any:
-    """Give bounds that are a pair of arrays, or a `Bounds`, without handles."""
-    if hasattr(bounds, "lb"):
-        return type(bounds)(plain(array_of(bounds.lb)), plain(array_of(bounds.ub)))
-    return tuple(plain(array_of(bound)) if any_handle(bound) else bound for bound in bounds)
-
-
 # Curves
 
 
@@ -348,7 +342,7 @@ def curve_fit(
         plain(sigma if not any_handle(sigma) else array_of(sigma)),
         absolute_sigma,
         check_finite,
-        plain_pair(bounds),
+        plain_bounds(bounds),
         method,
         slopes,
         full_output=full_output,
@@ -463,7 +457,7 @@ def lsq_linear(
         return scipy.optimize.lsq_linear(A, b, bounds, *args, **options)
     sparse = scipy.sparse.issparse(A)
     A, b = A if sparse else array_of(A), array_of(b)  # noqa: N806 - SciPy's name
-    result = scipy.optimize.lsq_linear(plain(A), plain(b), plain_pair(bounds), *args, **options)
+    result = scipy.optimize.lsq_linear(plain(A), plain(b), plain_bounds(bounds), *args, **options)
     if not result.success:
         warn_unconverged("lsq_linear", result.message)
     if sparse:
