@@ -120,7 +120,7 @@ def cross_product(
     vectors = [last(as_array(each), place) for each, place in ((a, axisa), (b, axisb))]
     sizes = [each.shape[-1] for each in vectors]
     if sizes != [3, 3]:
-        np.cross(*map(np.zeros, sizes))  # which NumPy warns of, or refuses
+        np.cross(np.zeros(sizes[0]), np.zeros(sizes[1]))  # which NumPy warns of, or refuses
     whole = [
         each if each.shape[-1] == 3 else np.concatenate((each, np.zeros_like(each[..., :1])), -1)
         for each in vectors
@@ -143,7 +143,7 @@ def linalg_cross(x1: Array, x2: Array, /, *, axis: int | None = -1) -> Array:
     sizes = [each.shape[normalize_axis_index(place, each.ndim)] for each in vectors]
     if axis is None or sizes != [3, 3]:
         given: Any = None if axis is None else -1
-        np.linalg.cross(*map(np.zeros, sizes), axis=given)  # which NumPy refuses
+        np.linalg.cross(np.zeros(sizes[0]), np.zeros(sizes[1]), axis=given)  # which NumPy refuses
     return np.cross(*vectors, axis=place)
 
 
