@@ -144,7 +144,7 @@ def linalg_cross(x1: Array, x2: Array, /, *, axis: int | None = -1) -> Array:
     sizes = [each.shape[normalize_axis_index(place, each.ndim)] for each in vectors]
     if axis is None or sizes != [3, 3]:
         given: Any = None if axis is None else -1
-        np.linalg.cross(*map(np.zeros, sizes), axis=given)  # which NumPy refuses
+        np.linalg.cross(np.zeros(sizes[0]), np.zeros(sizes[1]), axis=given)  # which NumPy refuses
     return np.cross(*vectors, axis=place)
 
 
