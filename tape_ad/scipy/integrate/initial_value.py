@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import scipy.integrate
 from attrs import define
 
 from tape_ad import Tensor, custom_rule, vjp
@@ -28,6 +27,7 @@ from tape_ad.extend.solvers import (
     valued,
     warn_unconverged,
 )
+from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.integrate.quadrature import named, signed_as
 from tape_ad.scipy.integrate.runge_kutta import METHODS, DenseSolution, steps_of, watched
 

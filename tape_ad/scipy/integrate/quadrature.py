@@ -16,8 +16,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import scipy.integrate
-import scipy.special
 from attrs import define, field
 
 from tape_ad import Tensor
@@ -31,6 +29,7 @@ from tape_ad.extend.arrays import (
     refuse_handles,
 )
 from tape_ad.extend.solvers import nested, on_plain_arrays, outside, records_of, up_to, valued
+from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.integrate.runge_kutta import Functional
 from tape_ad.transforms.excerpts import HandleMet, Watched, alert
 
@@ -162,7 +161,7 @@ def signed_as(function: Function, **own: Any) -> Callable[[Function], Function]:
     further = [inspect.Parameter(name, kind, default=each) for name, each in own.items()]
 
     def decorate(ours: Function) -> Function:
-        parameters = [*signature.parameters.values(), *further]
+        parameters = sorted([*signature.parameters.values(), *further], key=lambda each: each.kind)
         ours.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # as inspect looks for it
         return ours
 
