@@ -40,6 +40,7 @@ __all__ = [
     "change",
     "check_fit",
     "commit",
+    "go_one_by_one",
     "has_alone",
     "in_dtype_of",
     "link",

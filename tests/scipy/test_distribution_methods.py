@@ -9,6 +9,7 @@ import scipy.stats
 import tape_ad as ta
 from tape_ad.scipy import stats
 from tape_ad.scipy.stats.discrete import DISCRETE
+from tape_ad.scipy.stats.partials import slopes_of
 from tests.rules.checks import central_difference
 from tests.sampling import some
 
@@ -191,3 +192,11 @@ def test_a_number_that_an_array_is_subtracted_from_stays_for_others() -> None:
         given = np.float64(a), np.float64(b)
         expected = scipy.stats.beta.logpdf(data, a, b) + a
         np.testing.assert_allclose(fast(*given), expected, rtol=1e-14)
+
+
+def test_a_body_without_a_derivative_by_one_operand_keeps_those_by_others() -> None:
+    operands = [np.array([3.0]), np.array([2.0]), np.array([1.5])]
+    first = slopes_of("ncx2", "logpdf", (0,), operands)
+    assert first is not None
+    assert slopes_of("ncx2", "logpdf", (1,), operands) is None  # an order of a Bessel function
+    np.testing.assert_array_equal(slopes_of("ncx2", "logpdf", (0,), operands), first)

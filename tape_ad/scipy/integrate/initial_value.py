@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import scipy.integrate
 from attrs import define
 
 from tape_ad import Tensor, custom_rule, vjp
@@ -30,6 +29,7 @@ from tape_ad.extend.solvers import (
     warn_unconverged,
 )
 from tape_ad.scipy.counterparts import named, signed_as
+from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.integrate.runge_kutta import METHODS, DenseSolution, steps_of, watched
 
 __all__ = ["Problem", "by_adjoint", "differentiable", "odeint", "solve_ivp"]

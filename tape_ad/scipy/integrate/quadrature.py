@@ -15,8 +15,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.integrate
-import scipy.special
 from attrs import define, field
 
 from tape_ad import Tensor
@@ -31,6 +29,7 @@ from tape_ad.extend.arrays import (
 )
 from tape_ad.extend.solvers import nested, on_plain_arrays, outside, records_of, up_to, valued
 from tape_ad.scipy.counterparts import named, signed_as
+from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.integrate.runge_kutta import Functional
 from tape_ad.transforms.excerpts import HandleMet, Watched, alert
 

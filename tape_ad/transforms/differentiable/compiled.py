@@ -83,6 +83,10 @@ class Guarded:
             )
         return self.function(*given, **named)
 
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        binds = instance is not None and hasattr(type(self.function), "__get__")
+        return types.MethodType(self, instance) if binds else self
+
     def __getitem__(self, key: Any) -> Any:
         return Guarded(self.function[key])
 

@@ -3,12 +3,13 @@
 import functools
 import importlib
 import inspect
+import sys
 import types
 from collections.abc import Callable
 from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
-from attrs import define
+from attrs import define, field
 
 from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import ConversionError, InPlaceError, TapeError, UnsupportedArgumentError
@@ -48,6 +49,7 @@ class Differentiable(Transformed):
     """A function that runs as it is on plain arrays, and as a copy where there are handles."""
 
     made_by: ClassVar[str] = "differentiable"
+    copy: Any = field(init=False, default=None)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function.
@@ -68,7 +70,12 @@ class Differentiable(Transformed):
                     "attributes and closures); give it the handle itself, or what holds it"
                 )
                 raise
-        return call_copy(converted, function, args, kwargs)
+        return call_copy(self.copy_of, function, args, kwargs)
+
+    def copy_of(self, function: Any) -> Any:
+        """Give the copy of the function, and keep it."""
+        self.copy = converted(function)
+        return self.copy
 
 
 def call_copy(make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -160,8 +167,8 @@ def refused_number(function: Any, args: Any, kwargs: Any, error: Exception) -> E
     return None
 
 
-WHOLE = ("interpreted as an integer", "indices must be integers")
-"""What Python says of numbers that are none."""
+WHOLE = ("interpreted as an integer", "indices must be integers", "is no whole number")
+"""What Python says of numbers that are none, and what a handle says."""
 
 
 def copied(function: Any) -> Any:
@@ -277,7 +284,7 @@ def differentiable(thing: Any) -> Any:
     """
     if isinstance(thing, Differentiable) or (isinstance(thing, type) and is_copy(thing)):
         return thing
-    if isinstance(thing, (type, types.ModuleType)):
+    if isinstance(thing, (type, types.ModuleType)) or is_in_place_of_a_module(thing):
         found = converted(thing)
         if found is thing:
             raise TypeError(f"ta.differentiable has nothing to copy in {thing!r}")
@@ -288,6 +295,11 @@ def differentiable(thing: Any) -> Any:
             f"got {type(thing).__name__}"
         )
     return Differentiable(thing)
+
+
+def is_in_place_of_a_module(thing: Any) -> bool:
+    """Tell whether something is an object that a package has put where its module would be."""
+    return not callable(thing) and any(thing is each for each in [*sys.modules.values()])
 
 
 def import_(name: str, globals: Any = None, *args: Any, **kwargs: Any) -> Any:  # noqa: A002 - Python's
