@@ -5,9 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.optimize
-import scipy.sparse
-import scipy.sparse.linalg
 
 from tape_ad import grad, jacobian
 from tape_ad.errors import SingularJacobianError, UnsupportedArgumentError
@@ -21,6 +18,7 @@ from tape_ad.extend.arrays import (
 )
 from tape_ad.extend.solvers import on_plain_arrays, valued, warn_unconverged
 from tape_ad.scipy.counterparts import named, signed_as
+from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.optimize.constraints import (
     NEGLIGIBLE,
     Constraint,
