@@ -213,7 +213,7 @@ class BatchedArray(ArrayInterface, BitsInPlace):
         """Give an array of the same values that can be assigned to."""
         if is_number(self):
             return self
-        copied: BatchedArray = self._call(np.copy, (self,))
+        copied: BatchedArray = self._call(np.copy, (self,), {"order": order})
         return copied
 
     def conjugate(self) -> "BatchedArray":

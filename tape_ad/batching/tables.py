@@ -34,7 +34,6 @@ from tape_ad.batching.indexing import (
 )
 from tape_ad.batching.products import (
     contracted,
-    crossed,
     einsum,
     picked,
     sharing,
@@ -79,7 +78,6 @@ HANDLERS: dict[Any, Handler] = {
     np.squeeze: squeezed,
     np.broadcast_to: broadcast,
     np.diagonal: on_matrices,
-    np.trace: on_matrices,
     np.diag: diagonal_matrix,
     np.rot90: rotated,
     np.tile: tiled,
@@ -101,8 +99,6 @@ HANDLERS: dict[Any, Handler] = {
     added_at: added,
     times_matrix: picked,
     contract: contracted,
-    np.cross: crossed,
-    np.linalg.cross: crossed,
     np.may_share_memory: sharing,
     np.linalg.norm: norm,
     sparse_matmul: sparse_product,

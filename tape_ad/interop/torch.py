@@ -46,12 +46,10 @@ def to_state_dict(
 
     Examples
     --------
-    >>> import numpy as np, tape_ad as ta
-    >>> layer = ta.nn.Linear("hidden", 3, 2)
-    >>> store = ta.nn.init(layer, np.random.default_rng(0))
-    >>> state = ta.interop.torch.to_state_dict(layer, store, {"hidden": ""})
-    >>> {name: tuple(tensor.shape) for name, tensor in state.items()}
-    {'weight': (2, 3), 'bias': (2,)}
+    The module of a layer that is called ``"net"``::
+
+        module = torch.nn.LSTM(3, 4).double()
+        module.load_state_dict(ta.interop.torch.to_state_dict(layer, store, {"net": ""}))
     """
     with extra("torch", "tape_ad.interop.torch"):
         import torch  # noqa: PLC0415 - an extra, imported where it is used

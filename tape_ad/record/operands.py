@@ -308,13 +308,13 @@ def defers_to_other_type(function: Callable[..., Any], args: tuple[Any, ...]) ->
 
 def takes_operators(kind: type) -> bool:
     """Tell whether arrays leave their operators to objects of a type, as NEP 13 has it."""
-    if not REFLECTING.isdisjoint(kind.__mro__):
+    if any(REFLECTING in vars(each) for each in kind.__mro__):
         return True
     return getattr(kind, "__array_ufunc__", ABSENT) is None
 
 
-REFLECTING: set[type] = set()
-"""Classes whose objects take handles that they are added to or multiplied by: those of copies."""
+REFLECTING = "__takes_operators__"
+"""What is in copied classes whose objects take handles that they are added to or multiplied by."""
 
 
 @functools.cache

@@ -14,7 +14,6 @@ import tape_ad as ta
 from tape_ad.base.naming import called
 from tape_ad.rules import call_signature, known_facts
 from tape_ad.rules.facts import ELEMENTWISE, Facts, along, cores
-from tape_ad.scipy.linalg import toeplitz
 from tape_ad.transforms.tracing import Transformed
 from tests.rules.grouping import for_each, package
 from tests.rules.rows import CONSTANTS, ROWS
@@ -45,7 +44,7 @@ def is_stated(facts: Facts) -> bool:
     return bool(facts.axis or facts.signature or facts.by)
 
 
-MOVERS = (np.pad, toeplitz)
+MOVERS = (np.pad,)
 """Of these it depends on the call whether they move elements, and nothing else is said."""
 
 STATED = [
@@ -446,7 +445,7 @@ def facts_of_call(function: Function, facts: Facts, given: dict[str, Any]) -> Fa
     if facts.by is None:
         return facts
     known = {n: x for n, x in given.items() if n in call_signature(function).parameters}
-    return facts.by({"mode": "constant", "r": None, "kwargs": given} | known)
+    return facts.by({"mode": "constant", "kwargs": given} | known)
 
 
 def check_moves(function: Function, moved: tuple[str, ...], given: dict[str, Any]) -> None:

@@ -171,6 +171,19 @@ def test_the_commonest_densities_become_native_code(name: str, sign: int) -> Non
     assert "    NumPy:" not in fast.explain()
 
 
+@pytest.mark.parametrize("name", ["multivariate_normal", "multivariate_t"])
+def test_densities_of_vectors_become_native_code(name: str) -> None:
+    pytest.importorskip("llvmlite")
+    data, mean = np.sin(np.arange(15.0)).reshape(5, 3), np.array([0.3, -0.2, 0.9])
+    matrix = np.array([[2.0, 0.3, 0.1], [0.3, 1.5, -0.2], [0.1, -0.2, 1.0]])
+    logpdf = getattr(stats, name).logpdf
+    fast = ta.compile(lambda mean: logpdf(data, mean, matrix), engine="native")
+    theirs = getattr(scipy.stats, name).logpdf
+    for _ in range(4):
+        np.testing.assert_allclose(fast(mean), theirs(data, mean, matrix), rtol=1e-14)
+    assert "    NumPy:" not in fast.explain()
+
+
 def test_a_number_that_an_array_is_subtracted_from_stays_for_others() -> None:
     pytest.importorskip("llvmlite")
     data = np.array([0.2, 0.5])

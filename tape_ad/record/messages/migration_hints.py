@@ -155,15 +155,7 @@ OF_MODULES: Mapping[str, Mapping[str, str]] = {
         ),
     },
     "tape_ad.scipy.stats": {
-        **dict.fromkeys(
-            ("bootstrap", "permutation_test", "monte_carlo_test", "power", "sobol_indices"),
-            "draw which samples with NumPy, i = rng.integers(x.size, size=...), and calculate the "
-            "statistic of x[i] with handles",
-        ),
-        **dict.fromkeys(
-            ("fit", "goodness_of_fit"),
-            "write -np.sum(logpdf(data, ...)), and minimise it by ta.scipy.optimize.minimize",
-        ),
+        "power": "it counts rejections, and is piecewise constant: pass .data of handles",
     },
     "tape_ad.scipy.stats.qmc": {
         "scale": "the sample is plain: lower + (upper - lower) * sample keeps the gradient",

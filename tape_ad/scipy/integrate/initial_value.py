@@ -10,11 +10,11 @@ Processes*, 1962). On the way y is interpolated; where that is to be differentia
 be, it is integrated backward as well, anew from each output.
 """
 
+import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import scipy.integrate
 from attrs import define
 
 from tape_ad import Tensor, custom_rule, vjp
@@ -28,6 +28,8 @@ from tape_ad.extend.solvers import (
     valued,
     warn_unconverged,
 )
+from tape_ad.scipy.counterparts import named, signed_as
+from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.integrate.runge_kutta import METHODS, DenseSolution, steps_of, watched
 
 __all__ = ["Problem", "by_adjoint", "differentiable", "odeint", "solve_ivp"]
@@ -281,6 +283,35 @@ def split(g: Any, leaves: list[Any]) -> list[Any]:
     return parts
 
 
+def opened(fun: Function, args: Any, jacobian: Any) -> tuple[Function, Any, Any]:
+    """Make a further argument of what a function closes over, where there are handles in it.
+
+    Returns
+    -------
+    callable, tuple, callable or None
+        The function, its further arguments, and its Jacobian, of as many.
+    """
+    cells = (fun.__closure__ or ()) if isinstance(fun, types.FunctionType) else ()
+    held = [cell.cell_contents for cell in cells if cell != EMPTY]
+    if not any_handle(held) or len(held) < len(cells):
+        return fun, args, jacobian
+
+    def called(*given: Any) -> Any:
+        closure = tuple(map(types.CellType, given[-1]))
+        parts: Any = fun.__code__, fun.__globals__, fun.__name__, fun.__defaults__, closure
+        own = types.FunctionType(*parts)
+        own.__kwdefaults__ = fun.__kwdefaults__
+        return own(*given[:-1])
+
+    if callable(jacobian):
+        without = on_plain_arrays(jacobian)
+        return called, (*(args or ()), held), lambda *given: without(*given[:-1])
+    return called, (*(args or ()), held), jacobian
+
+
+EMPTY = types.CellType()
+
+
 def without_handles(fun: Function, name: str) -> Function:
     """Let a function refuse to close over handles, whose gradient would be lost.
 
@@ -293,9 +324,9 @@ def without_handles(fun: Function, name: str) -> Function:
         value = fun(*args)
         if any_handle(value):
             raise UnsupportedArgumentError(
-                f"{name}: the function closes over a handle, which the adjoint equation cannot "
-                "see; pass it by args=, or use solve_ivp with one of the methods RK45, RK23 and "
-                "DOP853, and adjoint='steps'"
+                f"{name}: what the function calls closes over a handle, which the adjoint equation "
+                "cannot see; pass it by args=, or use solve_ivp with one of the methods RK45, RK23 "
+                "and DOP853, and adjoint='steps'"
             )
         return value
 
@@ -344,8 +375,9 @@ def solve_ivp(
         How to differentiate. "steps" takes the accepted steps again on handles, for RK45, RK23 and
         DOP853, which is exact for the discrete solution, and takes memory for all of them. `fun`
         may close over handles. "adjoint" solves the adjoint equation backward in time, which is
-        exact up to the tolerances, and takes hardly any memory; `fun` is to have all handles by
-        `args`. When left out, "steps" for those methods that have it. See docs/ode.md.
+        exact up to the tolerances, and takes hardly any memory; `fun` is to have handles by `args`,
+        or to close over them itself. When left out, "steps" for those methods that have it. See
+        docs/ode.md.
     adjoint_options : dict, optional
         What the adjoint equation is solved with in place of `method` and the options of the
         solution: ``{"method": "Radau", "rtol": 1e-9}``.
@@ -379,11 +411,15 @@ def solve_ivp(
     """
     kind = METHODS.get(method, method) if isinstance(method, str) else method
     check_arguments(kind, adjoint, options)
+    by_equation = adjoint == "adjoint" or kind not in METHODS.values()
+    if by_equation:
+        fun, args, jacobian = opened(fun, args, options.get("jac"))
+        options |= {"jac": jacobian} if "jac" in options else {}
     problem = Problem(
         fun, method, vectorized, dict(options), as_options(adjoint_options), solve_ivp
     )
     given = tuple(t_span), y0, t_eval, args
-    if adjoint == "adjoint" or kind not in METHODS.values():
+    if by_equation:
         return by_adjoint(problem, given, dense_output, events)
     ends: list[Any] = []
     searched, handlers = on_plain_arrays(fun), with_plain_results(events)
@@ -519,18 +555,12 @@ TOLERANCE = 1.49012e-8
 """What `odeint` takes for both tolerances where none is given."""
 
 
+@signed_as(scipy.integrate.odeint, adjoint_options=None)
 def odeint(
     func: Function,
     y0: Any,
     t: Any,
     args: Any = (),
-    Dfun: Function | None = None,  # noqa: N803 - the name that SciPy gives it
-    col_deriv: Any = 0,
-    full_output: Any = 0,
-    ml: Any = None,
-    mu: Any = None,
-    rtol: Any = None,
-    atol: Any = None,
     *more: Any,
     tfirst: bool = False,
     adjoint_options: dict[str, Any] | None = None,
@@ -542,7 +572,7 @@ def odeint(
     ----------
     func : callable
         ``func(y, t, *args)``, or ``func(t, y, *args)`` with `tfirst`; written in NumPy where
-        derivatives are asked for. It is to have all handles by `args`.
+        derivatives are asked for. It is to have handles by `args`, or to close over them itself.
     y0 : array, shape (n,)
         Where to start. May be a handle.
     t : array, shape (m,)
@@ -564,7 +594,7 @@ def odeint(
     Raises
     ------
     UnsupportedArgumentError
-        When `func` closes over a handle, and for handles in options.
+        When a function that `func` calls closes over a handle, and for handles in options.
 
     Examples
     --------
@@ -575,17 +605,17 @@ def odeint(
     np.float64(-0.735759)
     """
     args = args if isinstance(args, tuple) else (args,)
-    fixed = {"rtol": rtol, "atol": atol, "ml": ml, "mu": mu, "further options": (more, options)}
-    refuse_handles("odeint", fixed)
+    options |= named(scipy.integrate.odeint, 4, more)
+    func, args, jacobian = opened(func, args, options.get("Dfun"))
+    full_output = options.get("full_output")
+    refuse_handles("odeint", {name: each for name, each in options.items() if name != "Dfun"})
     adjoint_options = as_options(adjoint_options)
     checked = without_handles(func, "odeint")
+    options["Dfun"] = jacobian and on_plain_arrays(jacobian)
     rest: list[Any] = []
 
-    jacobian = Dfun and on_plain_arrays(Dfun)
-
     def solve(_: Any, __: Any, y0: Any, t: Any, args: Any) -> Any:
-        given = (jacobian, col_deriv, full_output, ml, mu, rtol, atol, *more)
-        found = scipy.integrate.odeint(checked, y0, t, args, *given, tfirst=tfirst, **options)
+        found = scipy.integrate.odeint(checked, y0, t, args, tfirst=tfirst, **options)
         y, *rest[:] = found if full_output else (found,)
         return y.T
 
@@ -593,10 +623,8 @@ def odeint(
         y = solve(None, None, y0, t, args).T
     else:
         t, y0 = array_of(t), np.atleast_1d(array_of(y0))
-        tolerances = {
-            "rtol": TOLERANCE if rtol is None else rtol,
-            "atol": TOLERANCE if atol is None else atol,
-        }
+        given = {kind: options.get(kind) for kind in ("rtol", "atol")}
+        tolerances = {kind: TOLERANCE if each is None else each for kind, each in given.items()}
         ordered = func if tfirst else lambda t, y, *args: func(y, t, *args)
         problem = Problem(ordered, "LSODA", False, tolerances, adjoint_options, solve_ivp)
         y = differentiable(

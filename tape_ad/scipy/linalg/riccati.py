@@ -21,14 +21,7 @@ from tape_ad.scipy.linalg.basics import MODULE
 from tape_ad.scipy.linalg.functions import Sylvester, solve_sylvester
 from tape_ad.scipy.linalg.systems import RightHandSide
 
-__all__ = [
-    "RICCATI",
-    "solve_continuous_are",
-    "solve_continuous_lyapunov",
-    "solve_discrete_are",
-    "solve_discrete_lyapunov",
-    "solve_lyapunov",
-]
+__all__ = ["RICCATI"]
 
 solve_discrete_lyapunov = scipy_function(scipy.linalg.solve_discrete_lyapunov, MODULE, "a q")
 solve_continuous_are = scipy_function(scipy.linalg.solve_continuous_are, MODULE, "a b q r")

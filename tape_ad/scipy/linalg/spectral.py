@@ -16,21 +16,6 @@ from tape_ad.scipy.counterparts import counterpart
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.basics import as_assumed, refuse
 
-__all__ = [
-    "SPECTRAL",
-    "as_generalised",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "hermitian_vectors",
-    "singular_vectors",
-    "subspace_angles",
-    "svd",
-    "svdvals",
-    "vectors",
-]
-
 
 @overridable
 def hermitian_vectors(

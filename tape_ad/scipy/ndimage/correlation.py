@@ -13,8 +13,6 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.ndimage.extension import MODES, InSignal, InWindow, extension, slid
 from tape_ad.scipy.stand_ins import stands_for
 
-__all__ = ["CORRELATION", "KERNELS", "Window", "correlated", "window_of", "write"]
-
 KERNELS = scipy.ndimage._nd_image
 
 

@@ -14,18 +14,6 @@ from tape_ad.extend.maps import Chain, Index, LinearMap, Mask, PlainMap, Reshape
 from tape_ad.extend.patterns import Pattern, banded, by_batch, permutation, reads, separable
 from tape_ad.extend.rules import Entry, overridable, rule
 
-__all__ = [
-    "MODES",
-    "OUTSIDE",
-    "SLIDING",
-    "InSignal",
-    "InWindow",
-    "extension",
-    "folded",
-    "picking",
-    "slid",
-]
-
 MODES = (*("nearest", "wrap", "reflect", "mirror", "constant", "grid-wrap", "grid-constant"),)
 """How an array goes on beyond its edges, by the numbers that SciPy's compiled code has."""
 

@@ -36,7 +36,7 @@ from tape_ad.scipy.ndimage.extension import MODES, OUTSIDE, folded, picking
 from tape_ad.scipy.ndimage.splines import prefiltered, weights_at
 from tape_ad.scipy.stand_ins import stands_for
 
-__all__ = ["CHECKED", "INTERPOLATION", "interpolated"]
+__all__ = ["INTERPOLATION"]
 
 KNOTS = {"constant": "mirror", "wrap": "mirror"}
 """How the coefficients go on beyond the edges, in modes that do not say so themselves."""

@@ -19,9 +19,6 @@ from tape_ad.scipy.ndimage.correlation import KERNELS, Window, window_of, write
 from tape_ad.scipy.ndimage.extension import OUTSIDE, picking
 from tape_ad.scipy.stand_ins import stands_for
 
-__all__ = ["RANKS", "chosen", "selected"]
-
-
 FLAT = np.zeros(())
 """Stands for no structuring element."""
 

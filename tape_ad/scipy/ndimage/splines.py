@@ -18,8 +18,6 @@ from tape_ad.scipy.ndimage.correlation import KERNELS, write
 from tape_ad.scipy.ndimage.extension import MODES
 from tape_ad.scipy.stand_ins import stands_for
 
-__all__ = ["SPLINES", "SplineFilter", "prefiltered", "weights_at"]
-
 HALVED = tuple(map(MODES.index, ("mirror", "constant", "wrap", "grid-constant")))
 """The modes in which the first and the last element are mirrored at."""
 

@@ -16,8 +16,6 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.trends import detrend
 from tape_ad.scipy.stand_ins import stands_for
 
-__all__: list[str] = []
-
 stands_for(scipy.signal.get_window)(copied(scipy.signal.get_window))  # itself, by plain parameters
 
 PADDED: dict[str, dict[str, Any]] = {
@@ -60,7 +58,8 @@ def transformed(
     elif detr is not None:
         segments = detr(segments)
     spectra = self._fft_func(segments * np.conjugate(self.win)) + 0j
-    return np.moveaxis(spectra, -1, axis - 1 if axis < 0 else axis)
+    found = np.moveaxis(spectra, -1, axis - 1 if axis < 0 else axis)
+    return found if hasattr(found, "record") else np.copy(found, order="C")  # as SciPy's lies
 
 
 transformed.always = True  # type: ignore[attr-defined]  # of constants too, which SciPy's has one by one

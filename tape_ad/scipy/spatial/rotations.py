@@ -231,6 +231,7 @@ class Rotation:
     @asked
     def as_euler(self, seq: str, degrees: bool = False, **options: Any) -> Array:
         """Give angles about three axes, shape (..., 3)."""
+        Host.from_euler(seq, np.zeros((1, 3)))  # which refuses what is no sequence of axes
         angles = quaternions.euler_angles(self._quat, seq)
         return angles / DEGREE if degrees else angles
 

@@ -19,8 +19,6 @@ from tape_ad.scipy.counterparts import refuse_elsewhere, scipy_function
 from tape_ad.scipy.installed import asked
 from tape_ad.scipy.special.shared import BERNOULLI, HOME, Probe, sp, ufuncs
 
-__all__ = ["ELEMENTARY", "log_abs_sum_exp", "log_sum_exp", "power_slope", "root_slope"]
-
 LAMBERTW = asked(lambda: sp.lambertw(Probe())) or sp.lambertw
 
 Axis = int | tuple[int, ...] | None

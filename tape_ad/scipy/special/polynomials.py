@@ -22,8 +22,6 @@ from tape_ad.extend.rules import Entry, Maker, Rule, arguments_of, quiet, rule
 from tape_ad.scipy.counterparts import counterpart, scipy_function
 from tape_ad.scipy.special.shared import HOME, no_partial, sp
 
-__all__ = ["POLYNOMIALS"]
-
 
 def below(name: str, lower: Callable[..., Array]) -> Maker:
     """Make the maker from ``lower(n, m, *parameters, x)``: m is n - 1, and 0 where n is 0.

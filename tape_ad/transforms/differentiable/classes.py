@@ -16,21 +16,30 @@ from tape_ad.record.messages.callers import is_copied
 from tape_ad.record.operands import REFLECTING
 from tape_ad.transforms.differentiable import copying
 from tape_ad.transforms.differentiable.compiled import giving_plain_results, plain_call
-from tape_ad.transforms.differentiable.kinds import KNOWN, real, type_of
+from tape_ad.transforms.differentiable.kinds import real, type_of
+from tape_ad.transforms.differentiable.questions import asks_of_numbers
 from tape_ad.transforms.differentiable.reach import reaches
+from tape_ad.transforms.differentiable.settling import CONTAINERS, note_attribute
 from tape_ad.transforms.differentiable.table import (
     ABSENT,
     ORIGINALS,
-    note_stand_in,
+    copy_of,
+    keep,
     original_of,
+    source_of,
 )
 from tape_ad.transforms.differentiable.watching import CLASSES
 
-__all__ = ["make_class"]
+__all__: list[str] = []
 
 HEAP_TYPE = 1 << 9
 
-LEFT = frozenset({"__dict__", "__weakref__", "__slots__", "__init_subclass__", "__class_getitem__"})
+LEFT = frozenset(
+    {
+        *("__dict__", "__weakref__", "__slots__", "__slotnames__"),
+        *("__init_subclass__", "__class_getitem__"),
+    }
+)
 """What a copy of a class inherits in any case."""
 
 
@@ -70,7 +79,23 @@ def is_copied_class(kind: type) -> bool:
     if type(type(kind)).__module__ != "builtins" or type(kind).__name__.startswith("pybind11"):
         return False  # of a metaclass in C
     own = (is_code(value) for name, value in vars(kind).items() if name not in LEFT)
-    return any(own) or any(map(is_copied_class, kind.__bases__))
+    defined_within_one = any(map(is_copied_function, vars(kind).values()))
+    return not defined_within_one and (
+        any(own) or any(map(is_copied_class, kind.__bases__)) or has_code(type(kind))
+    )
+
+
+def has_code(meta: type) -> bool:
+    """Tell whether a metaclass has methods that are copied."""
+    left = LEFT | MAKING
+    return copying.is_copied_module(meta.__module__) and any(
+        is_code(value) for name, value in vars(meta).items() if name not in left
+    )
+
+
+def is_copied_function(value: Any) -> bool:
+    """Tell whether something is the copy of a function."""
+    return type(value) is types.FunctionType and copying.is_copy(value)
 
 
 def is_code(value: Any) -> bool:
@@ -104,10 +129,39 @@ def copied_class(kind: type) -> Any:
     if issubclass(kind, np.ndarray) and kind is not np.ndarray and is_users(kind):
         return copying.memoized(kind, of_plain_arrays)
     if not is_copied_class(kind):
+        refuse_to_ask(kind)
         return kind
     with copying.LOCK:
-        found = copying.COPIES.get(kind)
-        return make_class(kind) if found is None else found
+        found = copy_of(kind)
+        return make_class(kind) if found is ABSENT else found
+
+
+def refuse_to_ask(kind: type) -> None:
+    """Refuse an enum or exception with a method that would take a handle for no number.
+
+    Raises
+    ------
+    NoRuleError
+    """
+    if not issubclass(kind, (enum.Enum, BaseException)):
+        return
+    for owner in kind.__mro__:
+        if not owner.__flags__ & HEAP_TYPE or not copying.is_copied_module(owner.__module__):
+            continue
+        for name, value in vars(owner).items():
+            inner = value.fget if type(value) is property else getattr(value, "__func__", value)
+            if (name[0] == "_" and name not in COMPUTING) or type(inner) is not types.FunctionType:
+                continue
+            if asks_of_numbers(inner.__code__):
+                raise NoRuleError(
+                    f"{owner.__module__}.{owner.__qualname__}.{name} asks whether something is an "
+                    "array or a number, for which it would not take a handle: enums and exceptions "
+                    "are not copied by ta.differentiable; write it as a function of the module"
+                )
+
+
+COMPUTING = frozenset({"__call__", "__getitem__"})
+"""The special methods by which objects compute something for others."""
 
 
 def is_users(kind: type) -> bool:
@@ -131,7 +185,6 @@ def of_plain_arrays(kind: type) -> Any:
     body = {"__new__": new, "__module__": kind.__module__, "__qualname__": kind.__qualname__}
     made: Any = type(kind)(kind.__name__, (kind,), body)
     ORIGINALS[made] = kind
-    KNOWN[kind] = made
     return made
 
 
@@ -153,9 +206,8 @@ def make_class(kind: type) -> Any:
     made = class_of(maker, meta, kind, tuple(bases), body)
     if made is None:
         return kind
-    copying.COPIES[kind] = made
     ORIGINALS[made] = kind
-    KNOWN[kind] = made
+    keep(kind, made)
     for name, value in vars(kind).items():
         if name not in LEFT and name not in body:
             put(made, name, value)
@@ -163,24 +215,44 @@ def make_class(kind: type) -> Any:
         CLASSES[made] = dict(vars(kind))
     note_operators(made)
     if getattr(kind, "__abstractmethods__", None):
-        made.__abstractmethods__ = kind.__abstractmethods__  # type: ignore[attr-defined]  # ABCMeta's
+        type.__setattr__(made, "__abstractmethods__", kind.__abstractmethods__)  # type: ignore[attr-defined]  # ABCMeta's
     return made
 
 
 def put(made: type, name: str, value: Any) -> None:
     """Give the copy of a class its own of an attribute of the original, if it needs one."""
     kind = original_of(made)
-    own = attribute(name, value)
-    if own is not value and type(value) in (list, dict):
-        own = Live(kind, name)
-    if name == "__array__" and own is not value:
-        own = giving_an_array(own)
-    if name in COMPARISONS and type(own) is types.FunctionType:
-        own = comparing(own, kind)
+    own: Any = own_of(kind, name, value)
+    if type(own) is property and own is not value:
+        own = Live(made, name, value, own).as_property()
+    elif name not in FIXED and (
+        type(value) in CONTAINERS or (own is not value and isinstance(own, BINDING))
+    ):
+        own = Live(made, name, value, own)
     if own is not value or name in ("__hash__", "__eq__"):
         type.__setattr__(made, name, own)
     elif name in vars(made):
         type.__delattr__(made, name)
+
+
+def own_of(kind: type, name: str, value: Any) -> Any:
+    """Convert an attribute of a class, with what special methods need beside."""
+    own = attribute(name, value)
+    if name == "__array__" and own is not value:
+        own = giving_an_array(own)
+    if name in COMPARISONS and type(own) is types.FunctionType:
+        own = comparing(own, kind)
+    return own
+
+
+BINDING = (types.FunctionType, staticmethod, classmethod)
+"""What is bound to an object or a class when it is looked up."""
+
+FIXED = frozenset(
+    {"__new__", "__get__", "__set__", "__delete__"}  # which Python calls as they are found
+    | {"__annotations__", "__dataclass_fields__", "__match_args__"}
+)
+"""What does not change in a class once it is made."""
 
 
 def put_anew(made: type, seen: dict[str, Any]) -> None:
@@ -207,7 +279,7 @@ copying.PUT_ANEW.append(put_anew)
 def note_operators(made: type) -> None:
     """Let handles leave sums and products with objects of a copied class to its code."""
     if "__radd__" in vars(made):
-        REFLECTING.add(made)
+        type.__setattr__(made, REFLECTING, True)
 
 
 @functools.cache
@@ -216,6 +288,8 @@ def equal_to_originals(meta: Any) -> Any:
 
     They have the same instances, for code that is not copied asks for them too.
     """
+    if meta in METACLASSES:
+        return meta
 
     def equal(cls: Any, other: Any) -> Any:
         return original_of(cls) is original_of(other) or NotImplemented
@@ -231,10 +305,33 @@ def equal_to_originals(meta: Any) -> Any:
             copying.bring_up_to_date()
             args = tuple(map(copying.converted, args))
             kwargs = {name: copying.converted(value) for name, value in kwargs.items()}
-        return meta.__call__(cls, *args, **kwargs)
+        found = call(cls, *args, **kwargs)
+        is_made = original_of(cls) is cls or type(found) in ORIGINALS
+        return found if is_made else copying.converted(found)  # one that was there before
 
+    def assign(cls: Any, name: str, *value: Any) -> None:
+        original, change = original_of(cls), setattr if value else delattr
+        if original is cls or name in LEFT:  # as what pickling notes of a class
+            getattr(meta, f"__{change.__name__}__")(cls, name, *value)
+            return
+        change(original, name, *map(source_of, value))
+        note_attribute(original, name)
+        if value:
+            put(cls, name, vars(original)[name])
+        elif name in vars(cls):
+            type.__delattr__(cls, name)
+
+    def subclasses(cls: Any) -> list[Any]:
+        kinds = {id(each): each for each in (original_of(cls), cls)}.values()
+        found = [each for kind in kinds for each in type.__subclasses__(kind)]
+        return [copying.converted(each) for each in found if original_of(each) is each]
+
+    call = attribute("__call__", meta.__call__)
     body: dict[str, Any] = {
         "__call__": making,
+        "__setattr__": assign,
+        "__delattr__": assign,
+        "__subclasses__": subclasses,
         "__instancecheck__": has_instance,
         "__eq__": equal,
         "__hash__": lambda cls: type.__hash__(original_of(cls)),
@@ -243,9 +340,22 @@ def equal_to_originals(meta: Any) -> Any:
         body["__getitem__"] = parametrized
     bases = [equal_to_originals(base) for base in meta.__bases__ if issubclass(base, type)]
     body |= {"__module__": meta.__module__, "__qualname__": meta.__qualname__}
+    if copying.is_copied_module(meta.__module__):
+        for name, value in vars(meta).items():
+            own = attribute(name, value)
+            if own is not value and name not in body and name not in LEFT | MAKING:
+                body[name] = own
     derived = type(meta)(meta.__name__, (meta, *bases), body)
+    METACLASSES.add(derived)
     copyreg.pickle(derived, reduced)
     return derived
+
+
+METACLASSES: set[Any] = set()
+"""The metaclasses of copies."""
+
+MAKING = frozenset({"__new__", "__init__", "__prepare__", "mro"})
+"""The methods of metaclasses that make classes."""
 
 
 def parametrized(kind: Any, key: Any) -> Any:
@@ -310,13 +420,38 @@ def comparing(method: Any, original: type) -> Any:
 
 
 class Live:
-    """A list or dict of a class, converted when it is asked for, as it may have changed."""
+    """An attribute of a class, converted when it is asked for, as it may have changed."""
 
-    def __init__(self, original: type, name: str) -> None:
-        self.original, self.name = original, name
+    def __init__(self, made: type, name: str, value: Any, own: Any) -> None:
+        self.made, self.name, self.value, self.own = made, name, value, own
+        self.names = vars(original_of(made))
+
+    def now(self) -> Any:
+        """Give what the attribute is now; ABSENT where there is none any more."""
+        value = self.names.get(self.name, ABSENT)
+        if value is not self.value or type(value) in CONTAINERS:
+            self.value, self.own = value, own_of(original_of(self.made), self.name, value)
+        return self.own
 
     def __get__(self, instance: Any, owner: type) -> Any:
-        return copying.contained(vars(self.original)[self.name])
+        own = self.now()
+        if own is ABSENT:
+            return getattr(super(self.made, owner if instance is None else instance), self.name)
+        return own.__get__(instance, owner) if isinstance(own, (*BINDING, property)) else own
+
+    def as_property(self) -> property:
+        """Give the attribute as a property, which is asked for before what an object has."""
+
+        def get(instance: Any) -> Any:
+            return self.__get__(instance, type(instance))
+
+        def put(instance: Any, value: Any) -> None:
+            self.now().__set__(instance, value)
+
+        def delete(instance: Any) -> None:
+            self.now().__delete__(instance)
+
+        return property(get, put, delete, self.value.__doc__)
 
 
 def attribute(name: str, value: Any) -> Any:  # noqa: PLR0911 - one for each kind
@@ -346,7 +481,7 @@ def attribute(name: str, value: Any) -> Any:  # noqa: PLR0911 - one for each kin
     function: Any = getattr(value, "fget", None)
     if isinstance(value, property) and function is not None:  # a subclass of property
         return value
-    return copying.contained(value)
+    return copying.converted(value)
 
 
 def dispatching_method(method: Any) -> Any:
@@ -365,6 +500,3 @@ def dispatching_method(method: Any) -> Any:
 copying.MAKERS[type] = copied_class
 copying.MAKERS[abc.ABCMeta] = copied_class
 copying.MAKERS[type(Protocol)] = copied_class
-
-
-note_stand_in(np.poly1d, make_class(np.poly1d))

@@ -14,7 +14,7 @@ import sys
 import threading
 import types
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,9 @@ from tape_ad.transforms.differentiable.table import (
     MADE_OF_RULES,
     ORIGINALS,
     STANDARD,
+    copy_of,
+    forget,
+    keep,
     note_source,
     note_stand_in,
     original_of,
@@ -64,6 +67,7 @@ from tape_ad.transforms.differentiable.watching import (
 )
 
 __all__ = [
+    "NOT_COPIED",
     "bring_up_to_date",
     "converted",
     "copied_function",
@@ -73,9 +77,6 @@ __all__ = [
 
 LOCK = threading.RLock()
 """Held while a copy is made, so that there is one of each."""
-
-COPIES: "weakref.WeakKeyDictionary[Any, Any]" = weakref.WeakKeyDictionary()
-"""The copy of each function, class, module and object that has one."""
 
 NAMESPACES: "weakref.WeakValueDictionary[int, Globals]" = weakref.WeakValueDictionary()
 """The globals of copies, by the identity of the original globals, which they keep alive."""
@@ -134,7 +135,7 @@ class Globals(dict[str, Any]):
         value = self.original.get(name, ABSENT)
         if type(value) in PLAIN:
             return value
-        if len(self) != len(self.fixed):
+        if dict.__len__(self) != len(self.fixed):
             self.write_back()
         if value is ABSENT:
             return dict.__getitem__(self, "__builtins__")[name]
@@ -155,9 +156,7 @@ class Globals(dict[str, Any]):
         """Move what copies have assigned to globals to the original module's."""
         for name in list(dict.keys(self)):
             if name not in self.fixed:
-                self.original[name] = source_of(self.pop(name))
-                self.plain.bound_anew(name)
-                note_global(self.original, name)
+                self[name] = dict.pop(self, name)
 
     def watch(self, frame: types.FrameType) -> None:
         """Give the function that is looking up a name plain globals, as it looks up many."""
@@ -181,6 +180,29 @@ class Globals(dict[str, Any]):
 
     def __iter__(self) -> Iterator[str]:
         return iter({**self.original, **dict.fromkeys(dict.keys(self))})
+
+    def __len__(self) -> int:
+        return len(self.original.keys() | dict.keys(self))
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self.original[name] = source_of(value)
+        self.plain.bound_anew(name)
+        note_global(self.original, name)
+
+    def __delitem__(self, name: str) -> None:
+        del self.original[name]
+
+    def __ior__(self, other: Any) -> Any:  # type: ignore[misc]  # what `|` gives is a plain dict
+        self.update(other)
+        return self
+
+    def copy(self) -> dict[str, Any]:
+        """Copy what all names mean in copies."""
+        return {**self}
+
+
+for _name in ("keys", "items", "values", "pop", "popitem", "clear", "update", "setdefault"):
+    setattr(Globals, _name, getattr(MutableMapping, _name))
 
 
 def converted_in_scipy(value: Any) -> Any:
@@ -220,6 +242,40 @@ def build_class(body: Any, name: str, *bases: Any, **options: Any) -> Any:
 
 
 BUILTINS["__build_class__"] = build_class
+
+
+class Locals(dict[str, Any]):
+    """The variables of a copy that runs a text, in which other names are those of its globals."""
+
+    names: Globals
+
+    def __missing__(self, name: str) -> Any:
+        return self.names[name]
+
+
+def running(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Let `eval` or `exec` find names as copies do, and write globals to the original's module."""
+
+    @functools.wraps(run)
+    def calling(source: Any, names: Any = None, variables: Any = None, /, **options: Any) -> Any:
+        frame = sys._getframe(1)
+        if names is None:
+            names = frame.f_globals
+            variables = frame.f_locals if variables is None else variables
+        if type(names) is not Globals:
+            return run(source, names, variables, **options)
+        if type(variables) is dict:
+            variables = Locals(variables)
+            variables.names = names
+        try:
+            return run(source, names, variables, **options)
+        finally:
+            names.write_back()
+
+    return calling
+
+
+BUILTINS["eval"], BUILTINS["exec"] = running(eval), running(exec)
 
 
 def globals_of(original: dict[str, Any]) -> Globals:
@@ -282,13 +338,14 @@ def memoized(value: Any, make: Callable[[Any], Any]) -> Any:
     """Make a copy, or give the one there is."""
     with LOCK:
         try:
-            found = COPIES.get(value, ABSENT)
+            found = copy_of(value)
         except TypeError:  # what cannot be weakly referred to, or hashed
             if id(value) not in LASTING:
                 LASTING[id(value)] = value, make(value)
             return LASTING[id(value)][1]
         if found is ABSENT:
-            found = COPIES[value] = make(value)
+            found = make(value)
+            keep(value, found)
         return found
 
 
@@ -301,7 +358,7 @@ def copied_function(function: Any) -> Any:
     if type(function.__globals__) is Globals or not is_copied_module(module_of(function)):
         return adapted(function)
     with LOCK:
-        found = COPIES.get(function, ABSENT)
+        found = copy_of(function)
         if found is not ABSENT:
             marks = WATCHED.get(found)
             if marks is None or brought_up_to_date(found, marks, content):
@@ -346,6 +403,7 @@ def single_dispatch(function: Any) -> Any:
         kind = original_of(type_of(args[0]))
         return converted(function.dispatch(real(kind)))(*args, **kwargs)
 
+    note_source(function, dispatching)
     return dispatching
 
 
@@ -364,7 +422,9 @@ def make_function(function: Any) -> Any:
     code = function.__code__
     question = unanswerable(code)
     if question is not None:
-        COPIES[function] = refused = refusing(function, question)
+        refused = refusing(function, question)
+        note_source(function, refused)
+        keep(function, refused)
         return refused
     cells = [types.CellType() for _ in code.co_freevars]
     namespace = globals_of(function.__globals__)
@@ -395,8 +455,8 @@ def make_function(function: Any) -> Any:
         namespace.made.append(weakref.ref(copy))
     if writes_globals(code):
         copy = writing_back(copy, namespace)
-    if own is None or not any(map(holds_itself(function), own)):
-        COPIES[function] = copy
+        note_source(function, copy)
+    keep(function, copy)
     return copy
 
 
@@ -420,7 +480,7 @@ def given_anew(copy: Any, marks: list[Any]) -> None:
     convert_defaults(function, copy)
     if not is_marked(marks[0], function.__code__):
         if unanswerable(function.__code__) is not None or writes_globals(function.__code__):
-            COPIES.pop(function, None)  # another is made where it is looked up
+            forget(function)  # another is made where it is looked up
         copy.__code__ = function.__code__
     marks[:] = signature_of(function)
 
@@ -432,18 +492,6 @@ def rebind(cells: list[Any], copy: Any, own: Any) -> None:
             cell.cell_contents = now.cell_contents
         except ValueError:  # an empty one, of what is defined later
             continue
-
-
-def holds_itself(function: Any) -> Callable[[Any], bool]:
-    """Make what tells whether a cell holds this very function."""
-
-    def holds(cell: Any) -> bool:
-        try:
-            return cell.cell_contents is function
-        except ValueError:
-            return True
-
-    return holds
 
 
 def closure_of(function: Any) -> Any:
@@ -556,7 +604,10 @@ def view_of(module: types.ModuleType, kind: "type[ModuleCopy] | None" = None) ->
             memo[name] = value, found
         return found
 
-    made = type("ModuleCopy", (kind or ModuleCopy,), {"__getattribute__": attribute})
+    body: dict[str, Any] = {"__getattribute__": attribute}
+    for owner in reversed(type(module).__mro__[: -len(types.ModuleType.__mro__)]):
+        body |= {name: converted(vars(owner)[name]) for name in CALLED & vars(owner).keys()}
+    made = type("ModuleCopy", (kind or ModuleCopy,), body)
     view: ModuleCopy = made(module.__name__, module.__doc__)
     object.__setattr__(view, "_original", module)
     for name in ("__file__", "__package__", "__path__", "__spec__", "__loader__"):
@@ -564,6 +615,10 @@ def view_of(module: types.ModuleType, kind: "type[ModuleCopy] | None" = None) ->
             object.__setattr__(view, name, getattr(module, name))
     ORIGINALS[view] = module
     return view
+
+
+CALLED = frozenset({"__call__", "__getitem__", "__iter__", "__len__", "__contains__", "__enter__"})
+"""What Python calls of the classes that some modules have."""
 
 
 class ModuleCopy(types.ModuleType):
@@ -577,6 +632,7 @@ class ModuleCopy(types.ModuleType):
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._original, name, source_of(value))
         globals_of(vars(self._original)).plain.bound_anew(name)
+        note_global(vars(self._original), name)
 
     def __delattr__(self, name: str) -> None:
         delattr(self._original, name)
@@ -608,12 +664,36 @@ class OwnModuleCopy(ModuleCopy):
         return converted_in_scipy(value)
 
 
+class Modules(MutableMapping[str, Any]):
+    """What stands for `sys.modules`: it gives views."""
+
+    def __getitem__(self, name: str) -> Any:
+        return converted(sys.modules[name])
+
+    def __setitem__(self, name: str, module: Any) -> None:
+        sys.modules[name] = original_of(module)
+
+    def __delitem__(self, name: str) -> None:
+        del sys.modules[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([*sys.modules])
+
+    def __len__(self) -> int:
+        return len(sys.modules)
+
+
+note_stand_in(sys.modules, Modules())
+
+
 def bound(method: Any) -> Any:
     """Bind the copy of a method's function to the object, seen as one of the copied class."""
     owner = converted(method.__self__)
     name = method.__func__.__name__
     if type(method.__func__) is not types.FunctionType:  # in C, for objects of its own class alone
         return method if owner is method.__self__ else getattr(owner, name)
+    if isinstance(owner, ModuleCopy):
+        return types.MethodType(converted(method.__func__), owner)
     if not isinstance(owner, type(method.__self__)):  # a counterpart, with methods of its own
         return getattr(owner, name)
     function = converted(method.__func__)
@@ -631,7 +711,7 @@ def partial(function: functools.partial[Any]) -> Any:
 
 
 def remembering(function: Any) -> Any:
-    """Copy what `functools.lru_cache` wraps, with a cache of its own that holds no handles."""
+    """Copy what `functools.lru_cache` wraps; without handles the original and its cache serve."""
     return memoized(function, remember)
 
 
@@ -640,32 +720,24 @@ def remember(function: Any) -> Any:
     inner = converted(function.__wrapped__)
     if inner is function.__wrapped__:
         return function
-    parameters = function.cache_parameters()
-    kept = functools.lru_cache(**parameters)(inner)
 
     @functools.wraps(function.__wrapped__)
     def dispatching(*args: Any, **kwargs: Any) -> Any:
-        if reaches((args, kwargs)):
+        if reaches((args, kwargs)) or reaches(function.__wrapped__):
             return inner(*args, **kwargs)
-        found = kept(*args, **kwargs)
-        if reaches(found):  # of a function that closes over a handle
-            kept.cache_clear()
-        return found
+        given, named = plain_call(args, kwargs)
+        named = {name: source_of(value) for name, value in named.items()}
+        return content(function(*map(source_of, given), **named))
 
-    dispatching.cache_clear = kept.cache_clear  # type: ignore[attr-defined]  # as lru_cache has it
-    dispatching.cache_info = kept.cache_info  # type: ignore[attr-defined]  # the same
-    dispatching.cache_parameters = function.cache_parameters  # type: ignore[attr-defined]  # the same
+    for name in ("cache_clear", "cache_info", "cache_parameters"):
+        setattr(dispatching, name, getattr(function, name))
+    note_source(function, dispatching)
     return dispatching
-
-
-def contained(value: Any) -> Any:
-    """Convert what is in a container, and the keys of a dict."""
-    return converted(value)
 
 
 def listed(values: tuple[Any, ...]) -> Any:
     """Convert what is in a tuple, if anything is a function, a class or a module."""
-    found = [contained(each) for each in values]
+    found = [converted(each) for each in values]
     if all(map(operator.is_, found, values)):
         return values
     return tuple.__new__(type(values), found)  # a named one, too

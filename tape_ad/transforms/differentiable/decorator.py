@@ -3,18 +3,19 @@
 import functools
 import importlib
 import inspect
+import sys
 import types
 from collections.abc import Callable
 from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
-from attrs import define
+from attrs import define, field
 
 from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import ConversionError, InPlaceError, TapeError, UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves
-from tape_ad.record.constants import CONSTANTS, ArrayConstant, borrowed, given_away
+from tape_ad.record.constants import CONSTANTS, ArrayConstant, borrowed
 from tape_ad.record.record import ComputationRecord
 from tape_ad.record.tensor import Tensor
 from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
@@ -36,7 +37,7 @@ from tape_ad.transforms.differentiable.copying import (
 from tape_ad.transforms.differentiable.explanation import Explanation, explain
 from tape_ad.transforms.differentiable.kinds import is_array_like
 from tape_ad.transforms.differentiable.reach import DEPTH, reaches
-from tape_ad.transforms.differentiable.settling import calling
+from tape_ad.transforms.differentiable.settling import calling, plain_array
 from tape_ad.transforms.differentiable.table import BUILTINS, note_stand_in
 from tape_ad.transforms.tracing import Transformed
 
@@ -48,6 +49,7 @@ class Differentiable(Transformed):
     """A function that runs as it is on plain arrays, and as a copy where there are handles."""
 
     made_by: ClassVar[str] = "differentiable"
+    copy: Any = field(init=False, default=None)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function.
@@ -68,7 +70,12 @@ class Differentiable(Transformed):
                     "attributes and closures); give it the handle itself, or what holds it"
                 )
                 raise
-        return call_copy(converted, function, args, kwargs)
+        return call_copy(self.copy_of, function, args, kwargs)
+
+    def copy_of(self, function: Any) -> Any:
+        """Give the copy of the function, and keep it."""
+        self.copy = converted(function)
+        return self.copy
 
 
 def call_copy(make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -81,12 +88,23 @@ def call_copy(make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str,
     except InPlaceError as error:
         return in_a_record(make, function, args, kwargs, error)
     except Exception as error:
+        if isinstance(error, TypeError) and GIVEN_UP in str(error) and is_traced((args, kwargs)):
+            return in_a_record(make, function, args, kwargs, error)
         ask_for_one_by_one()
         reason = reason_of(error) or refused_number(function, args, kwargs, error)
         if reason is None:
             raise
         raise reason from error
     return given_out(found)
+
+
+GIVEN_UP = "unsupported operand type(s)"
+"""What Python says where operators have caught an error, as those of NumPy's polynomials do."""
+
+
+def is_traced(given: Any) -> bool:
+    """Tell whether there is something that is captured or batched, and that no record holds."""
+    return any(type(leaf) is not Tensor and is_array_like(leaf) for leaf in flatten(given))
 
 
 def run(make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -106,7 +124,7 @@ KNOWN = (np.ndarray, np.generic, int, float, complex, str)
 
 
 def in_a_record(
-    make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: InPlaceError
+    make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
 ) -> Any:
     """Call a copy that assigns to parts of arrays with handles for what is captured.
 
@@ -114,7 +132,7 @@ def in_a_record(
 
     Raises
     ------
-    InPlaceError
+    Exception
         The one that is given, where there are handles already, where the result is an object, and
         where another copy has made the call.
     """
@@ -160,8 +178,8 @@ def refused_number(function: Any, args: Any, kwargs: Any, error: Exception) -> E
     return None
 
 
-WHOLE = ("interpreted as an integer", "indices must be integers")
-"""What Python says of numbers that are none."""
+WHOLE = ("interpreted as an integer", "indices must be integers", "is no whole number")
+"""What Python says of numbers that are none, and what a handle says."""
 
 
 def copied(function: Any) -> Any:
@@ -200,7 +218,7 @@ def given_in(value: Any) -> Any:
 def given_out(result: Any, depth: int = 5) -> Any:
     """Give what a copy returns, with arrays that nothing was assigned to as plain ones."""
     if type(result) is ArrayConstant:
-        return given_away(result) if result.data.flags.writeable else result.data
+        return plain_array(result)
     if not depth:  # a dict may hold itself
         return result
     if isinstance(result, tuple) and hasattr(result, "_make"):
@@ -277,7 +295,7 @@ def differentiable(thing: Any) -> Any:
     """
     if isinstance(thing, Differentiable) or (isinstance(thing, type) and is_copy(thing)):
         return thing
-    if isinstance(thing, (type, types.ModuleType)):
+    if isinstance(thing, (type, types.ModuleType)) or is_in_place_of_a_module(thing):
         found = converted(thing)
         if found is thing:
             raise TypeError(f"ta.differentiable has nothing to copy in {thing!r}")
@@ -288,6 +306,11 @@ def differentiable(thing: Any) -> Any:
             f"got {type(thing).__name__}"
         )
     return Differentiable(thing)
+
+
+def is_in_place_of_a_module(thing: Any) -> bool:
+    """Tell whether something is an object that a package has put where its module would be."""
+    return not callable(thing) and any(thing is each for each in [*sys.modules.values()])
 
 
 def import_(name: str, globals: Any = None, *args: Any, **kwargs: Any) -> Any:  # noqa: A002 - Python's

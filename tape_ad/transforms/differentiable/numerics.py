@@ -167,8 +167,11 @@ OF_NUMBERS: dict[str, Function] = {
 
 OF_SERIES: dict[str, Function] = {"dist": dist, "fsum": fsum, "prod": prod, "sumprod": sumprod}
 
-PLAIN = ("ceil", "floor", "trunc", "ulp", "isnan", "isinf", "isfinite", "isclose")
+PLAIN = ("ceil", "floor", "trunc", "ulp", "isclose")
 """What gives an integer, a step or an answer: of the numbers that handles stand for."""
+
+ANSWERS = ("isnan", "isinf", "isfinite")
+"""Questions that NumPy answers of handles, too."""
 
 COMPLEX: dict[str, Function] = {
     **{name: getattr(np, name) for name in (*SAME[:7], "log10", "sqrt")},
@@ -198,12 +201,22 @@ OF_SAMPLES: dict[str, Function] = {
 NUMBERS = frozenset({int, float, complex, bool, np.float64})
 """The types of most numbers that are no handles."""
 
+OF_ONE = (int, float, complex, np.generic, np.ndarray)
+"""The types of what a plain number is read from."""
+
+TOTAL = frozenset(
+    {"sin", "cos", "tan", "asinh", "atan", "atan2", "tanh", "erf", "erfc", "fabs", "cbrt"}
+)
+"""Functions that give a finite number for every one."""
+
 
 def of_handles(original: Function, function: Function, *, kind: type | None) -> Function:
     """Make what stands in for a function of numbers: NumPy's, where it is given a handle.
 
-    Called with the plain numbers first, the original raises the errors that it does.
+    Called with the plain numbers, the original raises the errors that it does. What is captured or
+    batched has none until it is asked, as it is where NumPy's function gives no finite number.
     """
+    is_total = original.__name__ in TOTAL
 
     @functools.wraps(original)
     def calling(*args: Any) -> Any:
@@ -211,13 +224,18 @@ def of_handles(original: Function, function: Function, *, kind: type | None) -> 
             return original(*args)
         given = [as_number(each) if is_active(each) else each for each in args]
         plain = [primal(each) if is_active(each) else each for each in given]
-        if kind and all(
-            isinstance(each, (int, float, complex, np.generic, np.ndarray)) for each in plain
-        ):
-            original(*map(kind, plain))  # a batch has no one number to try
+        is_known = all(issubclass(type(each), OF_ONE) for each in plain)
+        if kind and is_known:
+            original(*map(kind, plain))
         if kind is complex:  # NumPy's functions of real numbers give nan where these are complex
             given = [each.astype(complex) if is_active(each) else each for each in given]
-        return function(*given)
+        if is_known or is_total or kind is None:
+            return function(*given)
+        with np.errstate(all="ignore"):
+            found = function(*given)
+        if not np.isfinite(primal(found)):
+            original(*map(kind, plain))
+        return found
 
     return calling
 
@@ -242,8 +260,19 @@ def of_values(original: Function) -> Function:
 
     @functools.wraps(original)
     def calling(*args: Any, **kwargs: Any) -> Any:
-        given = [as_number(x).data.item() if is_active(x) else x for x in args]
+        given = [primal(as_number(x)).item() if is_active(x) else x for x in args]
         return original(*given, **kwargs)
+
+    return calling
+
+
+def answering(original: Function) -> Function:
+    """Make what stands in for a question about a number, by NumPy's where a handle is asked for."""
+    question = getattr(np, original.__name__)
+
+    @functools.wraps(original)
+    def calling(x: Any) -> bool:
+        return bool(question(as_number(x))) if is_active(x) else original(x)
 
     return calling
 
@@ -260,6 +289,9 @@ for _name in PLAIN:
     note_stand_in(getattr(math, _name), of_values(getattr(math, _name)))
     if hasattr(cmath, _name):
         note_stand_in(getattr(cmath, _name), of_values(getattr(cmath, _name)))
+for _name in ANSWERS:
+    for _module in (math, cmath):
+        note_stand_in(getattr(_module, _name), answering(getattr(_module, _name)))
 for _name, _function in COMPLEX.items():
     _original = getattr(cmath, _name)
     if _name in ("phase", "polar", "rect"):

@@ -7,6 +7,7 @@ is written to it.
 import abc
 import collections
 import contextlib
+import enum
 import functools
 import itertools
 import operator
@@ -25,21 +26,23 @@ from tape_ad.transforms.differentiable.classes import (
     class_of,
     copied_class,
     is_copied_class,
+    make_class,
+    refuse_to_ask,
 )
 from tape_ad.transforms.differentiable.copying import (
     IN_PROGRESS,
     LOCK,
     MAKERS,
-    contained,
     converted,
     is_copied_module,
     is_copy,
     listed,
 )
-from tape_ad.transforms.differentiable.settling import note_shared
+from tape_ad.transforms.differentiable.settling import CONTAINERS, STAYING, members_of, note_shared
 from tape_ad.transforms.differentiable.table import (
     ORIGINALS,
     TWINS,
+    note_stand_in,
     original_of,
     source_of,
 )
@@ -61,26 +64,42 @@ def copied_object(value: Any) -> Any:  # noqa: PLR0911 - one for each kind
         return lambda instance, attribute, given: value(instance, attribute, primal(given))
     layout = layout_of(kind)
     if layout is types.SimpleNamespace:
+        note_shared(value)
         return noted(value, lambda: layout.__new__(viewing_of(kind)))
     if layout in CONTAINERS and is_copied_module(kind.__module__):
         return converted_container(value, layout, copied_class(kind) if has_methods(kind) else kind)
     if layout is tuple and not is_copied_class(kind):
         return listed(value)
-    if layout not in CONTENTS or not (has_methods(kind) or holds_code(value)):
+    if layout not in CONTENTS or issubclass(kind, enum.Enum):
+        refuse_to_ask(kind)
+        return value
+    note_shared(value)
+    if not has_methods(kind) and not holds_code(value):
         return value
     if kind.__module__.startswith("scipy."):
         found = adapter("scipy").like_object(value)
         if found is not None:
             return found
     owner = copied_class(kind)
-    if (owner is kind and has_methods(kind)) or is_copy(kind):
+    if (owner is kind and has_methods(kind) and kind is not Namespace) or is_copy(kind):
         return value
-    return noted(value, lambda: twin(value, viewing_of(owner), layout))
+    alone = layout is object and is_compared(kind) and not members_of(kind)
+    return noted(value, lambda: twin(value, owner if alone else viewing_of(owner), layout))
+
+
+def is_compared(kind: Any) -> bool:
+    """Tell whether objects of a class are compared by code of its own, as units are.
+
+    What they are compared with, and what they hold, may be objects of the original class.
+    """
+    generated = hasattr(kind, "__dataclass_fields__") or hasattr(kind, "__attrs_attrs__")
+    return bool(kind.__flags__ & HEAP_TYPE) and not (
+        generated or kind.__hash__ in (object.__hash__, None)
+    )
 
 
 def noted(value: Any, make: Callable[[], Any]) -> Any:
     """Give the twin of an object that there is, or another."""
-    note_shared(value)
     with LOCK:
         found = TWINS.get(id(value))
         if found is None or original_of(type(found)) is not type(value):
@@ -92,32 +111,25 @@ def noted(value: Any, make: Callable[[], Any]) -> Any:
 
 
 def holds_code(value: Any) -> bool:
-    """Tell whether an object without methods, as of settings, has attributes to be converted."""
-    kind, names = type(value), attributes_of(value)
-    if names is None or not (is_copied_module(kind.__module__) or kind is Namespace):
+    """Tell whether an object without methods, as of settings, may hold what is converted."""
+    kind = type(value)
+    if not is_copied_module(kind.__module__) and kind is not Namespace:
         return False
-    return not holds_plain(names.values()) and any(
-        converted(each) is not each for each in [*names.values()]
-    )
+    held = [*(attributes_of(value) or {}).values()]
+    held += [getattr(value, name, None) for name in members_of(kind)]
+    return not STAYING.issuperset(map(type, held))
 
+
+OF_ONE_VALUE: tuple[Any, ...] = (int, float, complex, str, bytes)
+"""Types in C of objects that do not change."""
 
 CONTENTS: dict[type, Callable[[Any], tuple[Any, ...]]] = {
     object: lambda value: (),
-    tuple: lambda value: (map(contained, value),),
-    **{kind: getattr(kind, "__getnewargs__") for kind in (int, float, complex, str, bytes)},  # noqa: B009 - mypy knows it of some alone
+    tuple: lambda value: (map(converted, value),),
+    **{kind: kind.__getnewargs__ for kind in OF_ONE_VALUE},
     frozenset: lambda value: (value,),
 }
 """Of what an object is made that is an object of Python's code, by the type in C beneath."""
-
-
-def members_of(kind: type) -> dict[str, Any]:
-    """Give the slots of a class, and of those that it derives from."""
-    return {
-        name: member
-        for owner in reversed(kind.__mro__)
-        for name, member in vars(owner).items()
-        if type(member) is types.MemberDescriptorType
-    }
 
 
 def layout_of(kind: type) -> Any:
@@ -247,10 +259,6 @@ def through(member: Any) -> Any:
     return property(get, put, delete)
 
 
-CONTAINERS = (list, dict, set, collections.deque, collections.OrderedDict, collections.defaultdict)
-"""The types in C of containers that are converted with what is in them."""
-
-
 def holds_plain(values: Any) -> bool:
     """Tell at a glance that nothing in a container is converted; in a large one by a sample."""
     if len(values) <= ELEMENTS:
@@ -303,7 +311,8 @@ def converted_container(values: Any, base: Any, owner: Any) -> Any:
     factory = getattr(values, "default_factory", None)
     own_factory = converted(factory)
     stays = owner is kind and own_factory is factory
-    if stays and all(map(holds_plain, parts)):
+    compared = base is set and any(is_compared(type(each)) for each in values)
+    if stays and (compared or all(map(holds_plain, parts))):
         return values
     with LOCK:
         if id(values) in IN_PROGRESS:  # it is in itself
@@ -311,7 +320,7 @@ def converted_container(values: Any, base: Any, owner: Any) -> Any:
         given = entries_of(values, base)
         IN_PROGRESS[id(values)] = values
         try:
-            found = [*map(contained, given)]
+            found = [*map(converted, given)]
         finally:
             del IN_PROGRESS[id(values)]
         if stays and all(map(operator.is_, found, given)):
@@ -402,3 +411,5 @@ for _kind in CONTAINERS:
     MAKERS[_kind] = functools.partial(converted_container, base=_kind, owner=_kind)
 
 MAKERS[types.SimpleNamespace] = MAKERS[Namespace] = copied_object
+
+note_stand_in(np.poly1d, make_class(np.poly1d))

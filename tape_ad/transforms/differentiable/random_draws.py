@@ -245,6 +245,11 @@ class Draws:
         self.source = source
         ORIGINALS[self] = source
 
+    @property  # type: ignore[misc]  # it is asked for by what is no copy
+    def __class__(self) -> type:
+        """The class of the generator, also where the original code asks for it."""
+        return type(self.source)
+
     def __getattr__(self, name: str) -> Any:
         if name == "source":  # of an object that is being made anew
             raise AttributeError(name)

@@ -160,11 +160,12 @@ def test_copies_are_not_kept_without_the_original() -> None:
         return lambda x: math.exp(x) * factor
 
     function = made(2.0)
-    gone = weakref.ref(copying.copied_function(function))
-    assert gone() is not None
-    del function
+    copy = copying.copied_function(function)
+    assert copying.copied_function(function) is copy
+    gone = [weakref.ref(function), weakref.ref(copy)]
+    del function, copy
     gc.collect()
-    assert gone() is None
+    assert [each() for each in gone] == [None, None]
 
 
 def test_a_debugger_is_shown_the_original_lines() -> None:
@@ -299,7 +300,22 @@ def test_explain_lists_what_is_copied() -> None:
     )
     assert "np.asarray" in told.rules
     assert told.stops == ()
-    assert "copied (2)" in repr(told)
+    assert "copied (2):\n  tests.transforms.differentiable.foreign_code: counted, scaled" in repr(
+        told
+    )
+
+
+def test_explain_tells_what_is_left_and_where_it_would_stop() -> None:
+    table = types.SimpleNamespace(lookup=np.frompyfunc(math.sin, 1, 1))
+
+    def pictured(x: Any) -> Any:
+        return plotted(lookup(np.exp(x)))
+
+    plotted, lookup = pytest.importorskip("matplotlib.pyplot").plot, table.lookup
+    told = ta.differentiable.explain(pictured)
+
+    assert told.left == ("matplotlib.pyplot.plot",)
+    assert told.stops == ("sin (vectorized)",)
 
 
 def test_a_view_of_a_module_equals_the_module_and_others_like_it() -> None:
