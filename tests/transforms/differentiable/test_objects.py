@@ -560,6 +560,7 @@ def test_what_is_written_to_globals_in_another_manner_reaches_the_module(
         *("globals()['K']", "globals().get('K')", "dict(globals())['K']"),
         *("eval('K * np.ones(1)[0]')", "1.0 * ('K' in globals().keys())"),
         "[v for k, v in globals().items() if k == 'K'][0]",
+        "(lambda names: exec('L = K', globals(), names) or names['L'])({})",
     ],
 )
 def test_globals_are_read_as_those_of_the_module(text: str, module: Any) -> None:
