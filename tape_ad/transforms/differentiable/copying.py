@@ -67,6 +67,7 @@ from tape_ad.transforms.differentiable.watching import (
 )
 
 __all__ = [
+    "NOT_COPIED",
     "bring_up_to_date",
     "converted",
     "copied_function",

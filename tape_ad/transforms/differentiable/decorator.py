@@ -88,12 +88,23 @@ def call_copy(make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str,
     except InPlaceError as error:
         return in_a_record(make, function, args, kwargs, error)
     except Exception as error:
+        if isinstance(error, TypeError) and GIVEN_UP in str(error) and is_traced((args, kwargs)):
+            return in_a_record(make, function, args, kwargs, error)
         ask_for_one_by_one()
         reason = reason_of(error) or refused_number(function, args, kwargs, error)
         if reason is None:
             raise
         raise reason from error
     return given_out(found)
+
+
+GIVEN_UP = "unsupported operand type(s)"
+"""What Python says where operators have caught an error, as those of NumPy's polynomials do."""
+
+
+def is_traced(given: Any) -> bool:
+    """Tell whether there is something that is captured or batched, and that no record holds."""
+    return any(type(leaf) is not Tensor and is_array_like(leaf) for leaf in flatten(given))
 
 
 def run(make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -113,7 +124,7 @@ KNOWN = (np.ndarray, np.generic, int, float, complex, str)
 
 
 def in_a_record(
-    make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: InPlaceError
+    make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
 ) -> Any:
     """Call a copy that assigns to parts of arrays with handles for what is captured.
 
@@ -121,7 +132,7 @@ def in_a_record(
 
     Raises
     ------
-    InPlaceError
+    Exception
         The one that is given, where there are handles already, where the result is an object, and
         where another copy has made the call.
     """
