@@ -201,7 +201,7 @@ def make_class(kind: type) -> Any:
     body: dict[str, Any] = {"__slots__": (), "__module__": kind.__module__}
     body |= {"__qualname__": kind.__qualname__, "__doc__": kind.__doc__}
     for name, value in vars(kind).items():
-        if hasattr(getattr(meta, name, None), "__set__"):  # which could not be assigned later
+        if name not in LEFT and is_of_metaclass(meta, name):  # which could not be assigned later
             body.setdefault(name, attribute(name, value))
     made = class_of(maker, meta, kind, tuple(bases), body)
     if made is None:
@@ -217,6 +217,11 @@ def make_class(kind: type) -> Any:
     if getattr(kind, "__abstractmethods__", None):
         type.__setattr__(made, "__abstractmethods__", kind.__abstractmethods__)  # type: ignore[attr-defined]  # ABCMeta's
     return made
+
+
+def is_of_metaclass(meta: type, name: str) -> bool:
+    """Tell whether what is assigned to an attribute of a class goes to its metaclass."""
+    return any(hasattr(vars(owner).get(name), "__set__") for owner in meta.__mro__)
 
 
 def put(made: type, name: str, value: Any) -> None:
@@ -262,7 +267,7 @@ def put_anew(made: type, seen: dict[str, Any]) -> None:
         value = now.get(name, ABSENT)
         if value is seen.get(name, ABSENT) or name in LEFT:
             continue
-        if hasattr(getattr(type(made), name, None), "__set__"):
+        if is_of_metaclass(type(made), name):
             continue
         if value is not ABSENT:
             put(made, name, value)

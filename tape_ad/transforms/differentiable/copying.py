@@ -258,19 +258,21 @@ def running(run: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(run)
     def calling(source: Any, names: Any = None, variables: Any = None, /, **options: Any) -> Any:
-        frame = sys._getframe(1)
+        frame, given = sys._getframe(1), variables
         if names is None:
             names = frame.f_globals
             variables = frame.f_locals if variables is None else variables
         if type(names) is not Globals:
             return run(source, names, variables, **options)
-        if type(variables) is dict:
+        if variables is not None and variables is not names:
             variables = Locals(variables)
             variables.names = names
         try:
             return run(source, names, variables, **options)
         finally:
             names.write_back()
+            if given is not None and given is not names:
+                given.update(variables)
 
     return calling
 

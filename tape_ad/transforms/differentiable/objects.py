@@ -81,7 +81,7 @@ def copied_object(value: Any) -> Any:  # noqa: PLR0911 - one for each kind
         if found is not None:
             return found
     owner = copied_class(kind)
-    if (owner is kind and has_methods(kind) and kind is not Namespace) or is_copy(kind):
+    if (owner is kind and has_methods(kind) and kind not in HOLDERS) or is_copy(kind):
         return value
     alone = layout is object and is_compared(kind) and not members_of(kind)
     return noted(value, lambda: twin(value, owner if alone else viewing_of(owner), layout))
@@ -113,12 +113,15 @@ def noted(value: Any, make: Callable[[], Any]) -> Any:
 def holds_code(value: Any) -> bool:
     """Tell whether an object without methods, as of settings, may hold what is converted."""
     kind = type(value)
-    if not is_copied_module(kind.__module__) and kind is not Namespace:
+    if not is_copied_module(kind.__module__) and kind not in HOLDERS:
         return False
     held = [*(attributes_of(value) or {}).values()]
     held += [getattr(value, name, None) for name in members_of(kind)]
     return not STAYING.issuperset(map(type, held))
 
+
+HOLDERS = (Namespace, collections.UserDict, collections.UserList, collections.ChainMap)
+"""Classes of Python's own whose objects are seen as ones that give what they hold as copies."""
 
 OF_ONE_VALUE: tuple[Any, ...] = (int, float, complex, str, bytes)
 """Types in C of objects that do not change."""
@@ -410,6 +413,8 @@ MAKERS[object] = copied_object
 for _kind in CONTAINERS:
     MAKERS[_kind] = functools.partial(converted_container, base=_kind, owner=_kind)
 
+MAKERS[frozenset] = lambda values: frozenset(converted(set(values)))
+MAKERS[types.MappingProxyType] = lambda names: types.MappingProxyType(converted(dict(names)))
 MAKERS[types.SimpleNamespace] = MAKERS[Namespace] = copied_object
 
 note_stand_in(np.poly1d, make_class(np.poly1d))

@@ -110,6 +110,12 @@ class Ordered(collections.OrderedDict[str, Any], Method):
     pass
 
 
+class Titled(Method):
+    @property
+    def __name__(self) -> str:
+        return "titled"
+
+
 class Meta(type):
     def times(cls, x: Any) -> Any:
         return asking(x)
@@ -142,6 +148,7 @@ MADE_BEFORE: dict[str, Any] = {
     "deque": Deque(),
     "ordered dict": Ordered(),
     "metaclass": OfMeta,
+    "name of its own": Titled(),
     "settings": with_attributes(Plain()),
     "namespace": types.SimpleNamespace(times=asking),
     "arguments": argparse.Namespace(times=asking),
@@ -167,9 +174,12 @@ HOLDING: dict[str, Any] = {
     "deque": (collections.deque([asking]), 0),
     "ordered dict": (collections.OrderedDict(f=asking), "f"),
     "defaultdict": (collections.defaultdict[str, Any](list, f=asking), "f"),
+    "user's dict": (collections.UserDict({"f": asking}), "f"),
+    "chain": (collections.ChainMap({}, {"f": asking}), "f"),
+    "mapping proxy": (types.MappingProxyType({"f": asking}), "f"),
     "large list": ([asking] * 1000, 500),
     "large dict": (dict.fromkeys(range(1000), asking), 500),
-    "named tuple": (Held(asking), 0),
+    "named tuple": (HELD(asking), 0),
 }
 
 
@@ -550,6 +560,7 @@ def test_what_is_written_to_globals_in_another_manner_reaches_the_module(
         *("globals()['K']", "globals().get('K')", "dict(globals())['K']"),
         *("eval('K * np.ones(1)[0]')", "1.0 * ('K' in globals().keys())"),
         "[v for k, v in globals().items() if k == 'K'][0]",
+        "(lambda names: exec('L = K', globals(), names) or names['L'])({})",
     ],
 )
 def test_globals_are_read_as_those_of_the_module(text: str, module: Any) -> None:
