@@ -20,6 +20,7 @@ from tape_ad.rules.maps import (
     Transpose,
 )
 from tape_ad.rules.maps.patterns import rows_of
+from tape_ad.rules.numpy import bodies
 
 __all__ = ["MATRICES", "vector_product"]
 
@@ -59,7 +60,7 @@ def diagonal_partial(out: Array, a: Array, offset: int, axis1: int, axis2: int) 
     return Chain((*moved, index))
 
 
-def trace(a: Array, offset: int, axis1: int, axis2: int, dtype: Any) -> Array:
+def trace(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Array:
     """Add up a diagonal."""
     return np.sum(np.diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype)
 
@@ -255,14 +256,17 @@ MATRICES: dict[Any, Entry] = {
         signature=arguments_of(np.diagonal, "a", "offset axis1 axis2"),
         facts=facts.Facts(view=True),
     ),
-    np.trace: Derivation(trace, arguments_of(np.trace, "a", "offset axis1 axis2 dtype")),
+    np.trace: Derivation(
+        trace, arguments_of(np.trace, "a", "offset axis1 axis2 dtype"), facts.composed(trace)
+    ),
     vector_product: rule(
         lambda out, a, b: Cross(b, left=True),
         lambda out, a, b: Cross(a, left=False),
         signature=arguments_of(vector_product, "a b"),
         facts=facts.cores("(n),(n)->(n)"),
+        body=bodies.crossed,
     ),
-    np.cross: Derivation(cross_product),
+    np.cross: Derivation(cross_product, facts=facts.composed(bodies.crossed)),
     np.linalg.diagonal: Derivation(on_last_axes(np.diagonal), facts=facts.cores("(m,n)->...")),
     np.linalg.trace: Derivation(on_last_axes(np.trace), facts=facts.cores("(m,n)->()")),
     np.linalg.cross: Derivation(linalg_cross),

@@ -7,6 +7,7 @@ is written to it.
 import abc
 import collections
 import contextlib
+import enum
 import functools
 import itertools
 import operator
@@ -26,6 +27,7 @@ from tape_ad.transforms.differentiable.classes import (
     copied_class,
     is_copied_class,
     make_class,
+    refuse_to_ask,
 )
 from tape_ad.transforms.differentiable.copying import (
     IN_PROGRESS,
@@ -68,7 +70,8 @@ def copied_object(value: Any) -> Any:  # noqa: PLR0911 - one for each kind
         return converted_container(value, layout, copied_class(kind) if has_methods(kind) else kind)
     if layout is tuple and not is_copied_class(kind):
         return listed(value)
-    if layout not in CONTENTS:
+    if layout not in CONTENTS or issubclass(kind, enum.Enum):
+        refuse_to_ask(kind)
         return value
     note_shared(value)
     if not has_methods(kind) and not holds_code(value):
@@ -78,7 +81,7 @@ def copied_object(value: Any) -> Any:  # noqa: PLR0911 - one for each kind
         if found is not None:
             return found
     owner = copied_class(kind)
-    if (owner is kind and has_methods(kind)) or is_copy(kind):
+    if (owner is kind and has_methods(kind) and kind is not Namespace) or is_copy(kind):
         return value
     return noted(value, lambda: twin(value, viewing_of(owner), layout))
 

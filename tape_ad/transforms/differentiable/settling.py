@@ -9,13 +9,14 @@ import contextlib
 import operator
 import threading
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tape_ad.record.constants import CONSTANTS, given_away
-from tape_ad.transforms.differentiable.reach import reaches
+from tape_ad.transforms.differentiable.reach import is_active, reaches
 from tape_ad.transforms.differentiable.table import ORIGINALS, original_of, source_of
 from tape_ad.transforms.differentiable.watching import PLAIN
 
@@ -27,6 +28,7 @@ __all__ = [
     "note_attribute",
     "note_global",
     "note_shared",
+    "plain_array",
 ]
 
 MOST = 1 << 16
@@ -128,7 +130,7 @@ def settle_keys(thing: Any, base: Any, waiting: list[Any]) -> None:
     keys = [*base.__iter__(thing)]
     if STAYING.issuperset(map(type, keys)):
         return
-    found = {key: settled(key, waiting) for key in keys if type(key) in STAYING or not reaches(key)}
+    found = {key: settled(key, waiting) for key in keys if not has_a_handle(key)}
     if len(found) == len(keys) and all(map(operator.is_, found.values(), keys)):
         return
     own: Any = found.values()
@@ -136,6 +138,11 @@ def settle_keys(thing: Any, base: Any, waiting: list[Any]) -> None:
         own = {found[key]: base.__getitem__(thing, key) for key in found}
     base.clear(thing)
     base.update(thing, own)
+
+
+def has_a_handle(key: Any) -> bool:
+    """Tell whether the key of a dict is a handle, or a tuple with one in it."""
+    return any(map(has_a_handle, key)) if isinstance(key, (tuple, frozenset)) else is_active(key)
 
 
 def settle_dict(thing: Any, base: Any, waiting: list[Any]) -> None:
@@ -171,7 +178,7 @@ def settled(value: Any, waiting: list[Any]) -> Any:  # noqa: PLR0911 - one for e
     if kind in STAYING:
         return value
     if kind in CONSTANTS:
-        return given_away(value) if value.data.flags.writeable else value.data
+        return plain_array(value)
     if isinstance(value, tuple):
         found = [settled(each, waiting) for each in value]
         return value if all(map(operator.is_, found, value)) else tuple.__new__(kind, found)
@@ -192,6 +199,29 @@ def settled(value: Any, waiting: list[Any]) -> Any:  # noqa: PLR0911 - one for e
     if kind in CONTAINERS or kind in ORIGINALS:
         waiting.append(value)
     return value
+
+
+GIVEN: "weakref.WeakValueDictionary[int, Any]" = weakref.WeakValueDictionary()
+"""The arrays that have been given to the original code and to users, by their identity."""
+
+
+def plain_array(constant: Any) -> Any:
+    """Give the array of a constant, and the same again where it, or a view, is given once more."""
+    if not constant.data.flags.writeable:
+        return constant.data
+    base = memory_of(constant.data)
+    if GIVEN.get(id(base)) is not base:
+        given_away(constant)
+        base = memory_of(constant.data)
+        GIVEN[id(base)] = base
+    return constant.data
+
+
+def memory_of(array: Any) -> Any:
+    """Give the array that has the memory of a view."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
 
 
 def of_original_code(copy: Any, waiting: list[Any]) -> Any:
