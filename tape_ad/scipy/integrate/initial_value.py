@@ -28,8 +28,8 @@ from tape_ad.extend.solvers import (
     valued,
     warn_unconverged,
 )
+from tape_ad.scipy.counterparts import named, signed_as
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.integrate.quadrature import named, signed_as
 from tape_ad.scipy.integrate.runge_kutta import METHODS, DenseSolution, steps_of, watched
 
 __all__ = ["Problem", "by_adjoint", "differentiable", "odeint", "solve_ivp"]
