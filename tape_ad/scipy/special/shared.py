@@ -57,7 +57,7 @@ def of_doubles(compute: F) -> F:
     @overridable
     @functools.wraps(compute)
     def function(*args: Any, **named: Any) -> Array:
-        args = signature.bind(*args, **named).args
+        args = signature.bind(*args, **named).args if named else args
         return in_double(lambda *arrays: compute(*arrays, *args[count:]), *args[:count])
 
     return cast("F", function)
