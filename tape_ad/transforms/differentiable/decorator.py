@@ -15,7 +15,7 @@ from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import ConversionError, InPlaceError, TapeError, UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves
-from tape_ad.record.constants import CONSTANTS, ArrayConstant, borrowed, given_away
+from tape_ad.record.constants import CONSTANTS, ArrayConstant, borrowed
 from tape_ad.record.record import ComputationRecord
 from tape_ad.record.tensor import Tensor
 from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
@@ -37,7 +37,7 @@ from tape_ad.transforms.differentiable.copying import (
 from tape_ad.transforms.differentiable.explanation import Explanation, explain
 from tape_ad.transforms.differentiable.kinds import is_array_like
 from tape_ad.transforms.differentiable.reach import DEPTH, reaches
-from tape_ad.transforms.differentiable.settling import calling
+from tape_ad.transforms.differentiable.settling import calling, plain_array
 from tape_ad.transforms.differentiable.table import BUILTINS, note_stand_in
 from tape_ad.transforms.tracing import Transformed
 
@@ -218,7 +218,7 @@ def given_in(value: Any) -> Any:
 def given_out(result: Any, depth: int = 5) -> Any:
     """Give what a copy returns, with arrays that nothing was assigned to as plain ones."""
     if type(result) is ArrayConstant:
-        return given_away(result) if result.data.flags.writeable else result.data
+        return plain_array(result)
     if not depth:  # a dict may hold itself
         return result
     if isinstance(result, tuple) and hasattr(result, "_make"):
