@@ -344,8 +344,17 @@ def as_in_key(array: Any, key: Any) -> Any:
 
 
 def is_dask(kind: type) -> bool:
-    """Tell whether a type is one of Dask's collections."""
-    return hasattr(kind, "__dask_graph__")
+    """Tell whether a type is one of Dask's collections, and not of a package that may hold one.
+
+    pint's quantities and xarray's arrays follow Dask's protocol whatever is in them.
+    """
+    return hasattr(kind, "__dask_graph__") and any(
+        owner.__module__.partition(".")[0] in OF_DASK for owner in kind.__mro__
+    )
+
+
+OF_DASK = frozenset({"dask", "dask_expr"})
+"""The packages with Dask's collections."""
 
 
 def is_later(array: Any) -> bool:

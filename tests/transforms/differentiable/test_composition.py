@@ -156,3 +156,23 @@ def test_members_of_a_batch_go_each_its_way(function: Any) -> None:
 
     np.testing.assert_allclose(ta.batched(copy)(POINTS), [*map(function, POINTS)], rtol=1e-12)
     np.testing.assert_allclose(ta.batched(ta.grad(copy))(POINTS), [*map(ta.grad(copy), POINTS)])
+
+
+class Measured:
+    """Holds an array and answers for it, and may hold one of Dask's, as pint's quantities do."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __dask_graph__(self) -> None:
+        return None
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
+        plain = [each.value if isinstance(each, Measured) else each for each in args]
+        return Measured(ufunc(*plain, **kwargs))
+
+
+def test_what_may_hold_an_array_of_dasks_is_none() -> None:
+    slopes = ta.grad(lambda x: np.sum(np.multiply(x, Measured(x**2)).value))(X)
+
+    np.testing.assert_allclose(slopes, 3 * X**2)
