@@ -112,7 +112,7 @@ class BatchedFunction:
         with np.errstate():
             try:
                 output = run_over(batch, self.function, given, named)
-            except (Exception, AgainError) as error:
+            except (Exception, AgainError, UnbatchableError) as error:
                 if isinstance(error, AgainError) and batch.again is None:
                     raise  # it is for another batch
                 doubt(batch)
@@ -120,6 +120,12 @@ class BatchedFunction:
                     if not (isinstance(error, UnbatchableError) or batch.asked):
                         raise
                     batch.again = groups_of(error, batch)
+            else:
+                doubtful = batch.asked and batch.again is None  # as an error has been caught
+                if doubtful and batch.counted is None:
+                    batch.again = groups_of(None, batch)
+                elif doubtful:
+                    batch.again = [batch.counted]
         if any(outer.counted is not None for outer in ACTIVE.get().batches):
             watch()
         return batch, output
@@ -311,7 +317,7 @@ class BatchedFunction:
         return from_front(repeated(leaf, batch.size), axis)
 
 
-def groups_of(error: BaseException, batch: Batch) -> list[Any]:
+def groups_of(error: BaseException | None, batch: Batch) -> list[Any]:
     """List whom a function is called for together, after a library has asked for values."""
     each = np.arange(batch.size)
     if isinstance(error, UnbatchableError) and error.batch is batch and error.answers is not None:

@@ -473,6 +473,8 @@ def columns_of(batch: Batch, operands: Any, given: Any, options: Any) -> tuple[A
     where, key, core = operands[-1]
     batched = [leaf for leaf in flatten((given, options)) if is_of(leaf, batch)]
     alone = len(batched) == 1 and batched[0] is where[key] and batched[0].ndim <= core.ndim
+    if alone and any(ndim_of(at[name]) > each.ndim for at, name, each in operands[:-1]):
+        return None  # a stack of matrices
     return (where, key) if alone else None
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tape_ad.base.arrays import interpreter
 from tape_ad.base.arrays.interpreter import NO_OPTIONS, Batch, looked_through, unwrapped
-from tape_ad.base.errors import InPlaceError, UnsupportedArgumentError
+from tape_ad.base.errors import InPlaceError, NoRuleError, UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.batching.arrays import (
@@ -31,10 +31,10 @@ from tape_ad.record.dispatch import record_call
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.mutation import assign_outputs, check_fit
 from tape_ad.record.primals import memory_of
-from tape_ad.rules import entry_of, facts_of
+from tape_ad.rules import entry_of, known_facts
 from tape_ad.rules.base import Derivation
 
-__all__ = ["answer_in_batch", "one_by_one"]
+__all__ = ["answer_in_batch", "joined", "note_writing", "one_by_one"]
 
 Function = Callable[..., Any]
 Options = Mapping[str, Any]
@@ -69,8 +69,11 @@ def for_all(
     """Compute a function for all of a batch."""
     if kwargs.get("out") is not None:
         return assigned_out(function, args, dict(kwargs))
-    if facts_of(function).about_shapes:
+    facts = known_facts(function)
+    if facts.about_shapes:
         return function(*map_leaves(like_one, args), **kwargs)
+    if facts.writes:
+        note_writing(batch, args[0] if args else None)
     try:
         if isinstance(function, np.ufunc):
             general = elementwise if function.signature is None else generalized
@@ -86,7 +89,9 @@ def for_all(
             return entry.compute(*operands, **options)
     except OneByOneError:
         raise
-    except (Looped, UnbatchableError, UnsupportedArgumentError, InPlaceError):
+    except UnbatchableError:
+        batch.asked = False
+    except (Looped, NoRuleError, UnsupportedArgumentError, InPlaceError):
         pass
     return looped(batch, function, args, kwargs)
 
@@ -265,13 +270,19 @@ def assign(x: Any, key: Any, value: Any) -> None:
             "an array of a batch cannot hold what is further in: a handle of a record, or a value "
             "of a batch, that was made in its run; write np.stack([...]) or np.where(...)"
         )
-    if batch.parted and is_parted(batch, memory_of(x.stack)):
+    note_writing(batch, x)
+    written_to_all(batch, x, key, value)
+
+
+def note_writing(batch: Batch, x: Any) -> None:
+    """Note that something is about to be written to, if it can hold what is of each."""
+    if not is_of(x, batch) or (batch.parted and is_parted(batch, memory_of(x.stack))):
         raise OneByOneError
-    if batch.counted is not None and is_argument(batch, memory_of(x.stack)):
+    memory = memory_of(x.stack)
+    if batch.counted is not None and is_argument(batch, memory):
         doubt(batch)
         raise AgainError
-    written_to_all(batch, x, key, value)
-    batch.written.append(memory_of(x.stack))
+    batch.written.append(memory)
 
 
 def is_argument(batch: Batch, memory: Any) -> bool:

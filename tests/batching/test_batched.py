@@ -1,5 +1,6 @@
 """A batched function gives what a loop over the function gives, with its derivatives."""
 
+import copy
 import itertools
 import tracemalloc
 import warnings
@@ -757,3 +758,55 @@ def test_what_is_flattened_is_a_view_where_numpys_is(show: Any, order: Any) -> N
         warnings.simplefilter("ignore", BatchWarning)  # of orders that are taken one by one
         found = ta.batched(changed)(x)
     np.testing.assert_array_equal(found, [changed(each) for each in x])
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda y, x: np.put(y, [0, 2], x[:2]),
+        lambda y, x: np.place(y, y > 1, x),
+        lambda y, x: np.putmask(y, y > 1, x),
+        lambda y, x: np.copyto(y, x, where=y > 1),
+        lambda y, x: np.put_along_axis(y, np.array([1]), x[:1], 0),
+        lambda y, x: np.fill_diagonal(y.reshape(1, 3), x[0]),
+    ],
+)
+def test_a_plain_array_is_filled_for_each(write: Any) -> None:
+    def filled(x: Array) -> Array:
+        y = np.arange(3.0)
+        write(y, x)
+        return y
+
+    assert ta.batched(filled)(X[:, :3]).tolist() == [filled(x).tolist() for x in X[:, :3]]
+
+
+def shuffled(x: Array, rng: np.random.Generator) -> Array:
+    order = np.arange(4)
+    rng.shuffle(order)
+    return x[order]
+
+
+def into_buffer(x: Array, rng: np.random.Generator) -> Array:
+    return x + rng.random(out=np.empty(4))
+
+
+def from_any_seed(x: Array, rng: np.random.Generator) -> Array:
+    return x + np.random.default_rng(rng).normal() + copy.deepcopy(rng).random()
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+@pytest.mark.parametrize("draw", [shuffled, into_buffer, from_any_seed])
+def test_a_generator_in_a_batch_is_used_as_any(draw: Any) -> None:
+    xs = np.arange(12.0).reshape(3, 4)
+    found = ta.batched(draw)(xs, np.random.default_rng(1))
+    each = zip(xs, np.random.default_rng(1).spawn(3), strict=True)
+    assert found.tolist() == [draw(x, rng).tolist() for x, rng in each]
+
+
+@pytest.mark.parametrize("shape", [(3,), (3, 2)])
+def test_a_stack_of_matrices_that_is_the_same_for_each_solves_for_what_is_not(shape: Any) -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 3, 3)), rng.normal(size=(5, *shape))
+    found = ta.batched(lambda b: np.linalg.solve(a, b))(b)
+    np.testing.assert_allclose(found, [np.linalg.solve(a, x) for x in b])
