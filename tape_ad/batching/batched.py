@@ -12,7 +12,13 @@ from attrs import define, evolve, field
 
 from tape_ad.base.arrays.interpreter import NO_OPTIONS, Batch
 from tape_ad.base.arrays.overridable import ACTIVE, Active, below_records
-from tape_ad.base.errors import BatchWarning, InPlaceError, ShapeError
+from tape_ad.base.errors import (
+    BatchWarning,
+    InPlaceError,
+    NoRuleError,
+    ShapeError,
+    UnsupportedArgumentError,
+)
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves, structure_of, unflatten
 from tape_ad.batching.arrays import BatchedArray, UnbatchableError
@@ -29,6 +35,10 @@ Function = Callable[..., Any]
 
 RATIO = 2
 """How many of a batch a run has to be for, on average, to be better than a run for each."""
+
+
+OF_ALL = (UnbatchableError, NoRuleError, UnsupportedArgumentError)
+"""What may be raised for all of a batch, and for none of it alone."""
 
 
 @define(eq=False, repr=False)
@@ -117,7 +127,7 @@ class BatchedFunction:
                     raise  # it is for another batch
                 doubt(batch)
                 if batch.again is None:
-                    if not (isinstance(error, UnbatchableError) or batch.asked):
+                    if not (isinstance(error, OF_ALL) or batch.asked):
                         raise
                     batch.again = groups_of(error, batch)
             else:

@@ -289,7 +289,7 @@ def derived(function: Function, facts: Facts) -> Handler | None:
     others: list[Handler] = []
     if facts.body is not None:
         others.append(composed(facts.body, writes=facts.writes))
-    if facts.moves:
+    if facts.moves and not facts.view:  # which a copy is none of
         others.append(Moved(facts.moves, *places_of(function, facts.moves)))
     for other in others:
         handler = other if handler is None else first_of(handler, other)

@@ -29,7 +29,7 @@ from tape_ad.batching.products import generalized
 from tape_ad.batching.tables import handler_of
 from tape_ad.record.dispatch import record_call
 from tape_ad.record.messages.callers import caller
-from tape_ad.record.mutation import assign_outputs, check_fit
+from tape_ad.record.mutation import assign_outputs, check_fit, out_by_name
 from tape_ad.record.primals import memory_of
 from tape_ad.rules import entry_of, known_facts
 from tape_ad.rules.base import Derivation
@@ -67,6 +67,7 @@ def for_all(
     batch: Batch, function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS
 ) -> Any:
     """Compute a function for all of a batch."""
+    args, kwargs = out_by_name(function, args, kwargs)
     if kwargs.get("out") is not None:
         return assigned_out(function, args, dict(kwargs))
     facts = known_facts(function)
@@ -91,9 +92,13 @@ def for_all(
         raise
     except UnbatchableError:
         batch.asked = False
-    except (Looped, NoRuleError, UnsupportedArgumentError, InPlaceError):
+    except (Looped, NoRuleError, UnsupportedArgumentError, InPlaceError, *OF_VALUES):
         pass
     return looped(batch, function, args, kwargs)
+
+
+OF_VALUES = (ValueError, ArithmeticError, IndexError)
+"""What may be raised for some of a batch alone."""
 
 
 def wrapped(batch: Batch, out: Any) -> Any:
@@ -128,7 +133,7 @@ def called_for_each(batch: Batch, function: Function, calls: Iterator[Any]) -> l
     for args, kwargs in calls:
         try:
             outs.append(function(*args, **kwargs))
-        except (ValueError, ArithmeticError) as error:
+        except OF_VALUES as error:
             outs.append(error)
     failed = np.array([isinstance(out, Exception) for out in outs])
     if not np.any(failed):
@@ -225,7 +230,10 @@ def assigned_out(function: Function, args: tuple[Any, ...], kwargs: dict[str, An
 def one(function: Any, x: Any) -> Any:
     """Compute a ufunc of one operand."""
     if function.signature is None and not x.batch_here.ended:
-        return wrapped(x.batch_here, function(x.stack))
+        try:
+            return wrapped(x.batch_here, function(x.stack))
+        except FloatingPointError:  # of some
+            pass
     return call(function, (x,))
 
 
@@ -233,12 +241,15 @@ def two(function: Function, x: Any, y: Any) -> Any:
     """Compute a function of two operands."""
     batch = (x if type(x) is BatchedArray else y).batch_here
     if isinstance(function, np.ufunc) and function.signature is None and not batch.ended:
-        if type(x) is type(y) and x.batch_here is y.batch_here and x.ndim == y.ndim:
-            return wrapped(x.batch_here, function(x.stack, y.stack))
-        if type(y) in NUMBERS:
-            return wrapped(x.batch_here, function(x.stack, y))
-        if type(x) in NUMBERS:
-            return wrapped(y.batch_here, function(x, y.stack))
+        try:
+            if type(x) is type(y) and x.batch_here is y.batch_here and x.ndim == y.ndim:
+                return wrapped(x.batch_here, function(x.stack, y.stack))
+            if type(y) in NUMBERS:
+                return wrapped(x.batch_here, function(x.stack, y))
+            if type(x) in NUMBERS:
+                return wrapped(y.batch_here, function(x, y.stack))
+        except FloatingPointError:  # of some
+            pass
     other = y if type(x) is BatchedArray else x
     if not isinstance(other, OPERANDS) and not hasattr(type(other), "__array_ufunc__"):
         return NotImplemented
@@ -256,7 +267,10 @@ def item(x: Any, key: Any) -> Any:
         key = unwrapped(key)
     if type(found) is not Batch or found.ended:
         return found.call(getitem, (x, key), NO_OPTIONS)
-    return wrapped(found, item_of_all(found, x, key))
+    try:
+        return wrapped(found, item_of_all(found, x, key))
+    except IndexError:  # of some, perhaps
+        return looped(found, getitem, (x, key), NO_OPTIONS)
 
 
 def assign(x: Any, key: Any, value: Any) -> None:
@@ -271,7 +285,10 @@ def assign(x: Any, key: Any, value: Any) -> None:
             "of a batch, that was made in its run; write np.stack([...]) or np.where(...)"
         )
     note_writing(batch, x)
-    written_to_all(batch, x, key, value)
+    try:
+        written_to_all(batch, x, key, value)
+    except IndexError:  # of some, perhaps
+        raise OneByOneError from None
 
 
 def note_writing(batch: Batch, x: Any) -> None:

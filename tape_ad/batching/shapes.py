@@ -49,7 +49,8 @@ def reshaped(batch: Batch, function: Function, args: Any, kwargs: Options) -> An
     x = lone(batch, args, kwargs)
     options = dict(kwargs)
     shape = as_shape(args[1] if len(args) > 1 else options.pop("shape"))
-    if len(args) > 3 or (args[2] if len(args) > 2 else options.pop("order", "C")) != "C":
+    order = args[2] if len(args) > 2 else options.pop("order", "C")
+    if len(args) > 3 or order not in ("C", "F"):
         raise Looped
     if -1 in shape:
         known = -batched_size(shape)
@@ -58,6 +59,9 @@ def reshaped(batch: Batch, function: Function, args: Any, kwargs: Options) -> An
         shape = tuple(x.size // known if length == -1 else length for length in shape)
     if batched_size(shape) != x.size:
         raise ValueError(f"cannot reshape array of size {x.size} into shape {shape}")
+    if order == "F":
+        out = function(reversed_axes(x), (batch.size, *shape[::-1]), **options)
+        return reversed_axes(BatchedArray(out, batch))
     return function(x.stack, (batch.size, *shape), **options)
 
 

@@ -22,7 +22,7 @@ from tape_ad.base.arrays.interpreter import (
     looked_through,
     unwrapped,
 )
-from tape_ad.base.arrays.overridable import joined, lift
+from tape_ad.base.arrays.overridable import ACTIVE, joined, lift
 from tape_ad.base.errors import InPlaceError, RecordMismatchError
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT, Arena
@@ -413,6 +413,8 @@ class Eager:
             target[key] = joined(value)
             return
         if isinstance(value, ArrayInterface) and type(value) not in CONSTANTS:
+            for batch in ACTIVE.get().batches:
+                batch.asked = True  # which can be done one by one
             raise InPlaceError(
                 "a batched or traced array is assigned to a part of a plain one; make the array of "
                 "it, by np.zeros_like(x) or np.stack([...])"

@@ -18,6 +18,7 @@ from tape_ad.errors import (
     ShapeError,
     UnsupportedArgumentError,
 )
+from tape_ad.scipy import interpolate
 
 Array = Any
 RNG = np.random.default_rng(0)
@@ -735,6 +736,9 @@ def test_a_batch_of_a_checkpoint_is_one_node() -> None:
 
 @pytest.mark.parametrize("order", ["C", "F", "A", "K"])
 @pytest.mark.parametrize(
+    "flatten", [np.ravel, lambda x, order: x.reshape(-1, order="A" if order == "K" else order)]
+)
+@pytest.mark.parametrize(
     "show",
     [
         lambda b: b,
@@ -746,10 +750,10 @@ def test_a_batch_of_a_checkpoint_is_one_node() -> None:
         lambda b: b.reshape(2, 2)[:1],
     ],
 )
-def test_what_is_flattened_is_a_view_where_numpys_is(show: Any, order: Any) -> None:
+def test_what_is_flattened_is_a_view_where_numpys_is(show: Any, flatten: Any, order: Any) -> None:
     def changed(x: Any) -> Any:
         b = x * 1.0
-        flat = show(b).ravel(order)
+        flat = flatten(show(b), order)
         flat += np.arange(10.0, 10.0 + flat.size)
         return b
 
@@ -810,3 +814,69 @@ def test_a_stack_of_matrices_that_is_the_same_for_each_solves_for_what_is_not(sh
     a, b = rng.normal(size=(2, 3, 3)), rng.normal(size=(5, *shape))
     found = ta.batched(lambda b: np.linalg.solve(a, b))(b)
     np.testing.assert_allclose(found, [np.linalg.solve(a, x) for x in b])
+
+
+@pytest.mark.parametrize(
+    "fill",
+    [
+        lambda x, y: np.concatenate([x[1:], x[:1]], 0, y),
+        lambda x, y: np.stack([x[0], x[1], x[2]], 0, y),
+        lambda x, y: np.take(x, [2, 1, 0], 0, y),
+        lambda x, y: np.cumsum(x, 0, None, y),
+    ],
+)
+def test_an_array_to_write_to_may_be_given_by_position(fill: Any) -> None:
+    def filled(x: Array) -> Array:
+        y = np.zeros_like(x)
+        fill(x, y)
+        return y
+
+    assert ta.batched(filled)(X).tolist() == [filled(x).tolist() for x in X]
+    with pytest.raises(InPlaceError, match="cannot be written into one"):
+        ta.batched(lambda x: fill(x, np.zeros(3)))(X)
+
+
+def item_or_none(x: Array, i: Array) -> Array:
+    try:
+        return x[i]
+    except IndexError:
+        return -1.0 * x[0]
+
+
+def taken_or_none(x: Array, i: Array) -> Array:
+    try:
+        return np.take(x, i)
+    except IndexError:
+        return -1.0 * x[0]
+
+
+def logarithm_or_none(x: Array, i: Array) -> Array:
+    with np.errstate(all="raise"):
+        try:
+            return np.log(x)
+        except FloatingPointError:
+            return -1.0 * x
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+@pytest.mark.parametrize("f", [item_or_none, taken_or_none, logarithm_or_none])
+def test_errors_of_some_are_caught_for_those(f: Any) -> None:
+    places = np.array([0, 5, 2, -7, 1])
+    assert ta.batched(f)(X, places).tolist() == [
+        np.asarray(f(x, i)).tolist() for x, i in zip(X, places, strict=True)
+    ]
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda y: interpolate.CubicSpline(np.arange(5.0), y)(1.3),
+        lambda y: interpolate.BarycentricInterpolator(y + 10 * np.arange(5.0), y)(1.3),
+        lambda y: interpolate.make_smoothing_spline(np.arange(5.0), y)(1.3),
+        lambda y: np.polydiv(y, [1.0, 2.0])[0],
+    ],
+)
+def test_what_is_not_followed_is_called_one_by_one(f: Any) -> None:
+    ys = np.random.default_rng(0).normal(size=(4, 5))
+    np.testing.assert_allclose(ta.batched(f)(ys), [f(y) for y in ys])

@@ -78,10 +78,15 @@ def call_copy(make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str,
 
     What an error of ours was the reason of is that error.
     """
+    batches = ACTIVE.get().batches
+    asked = [batch.asked for batch in batches]
     try:
         found = calling(run, make, function, args, kwargs)
     except InPlaceError as error:
-        return in_a_record(make, function, args, kwargs, error)
+        found = in_a_record(make, function, args, kwargs, error)
+        for batch, before in zip(batches, asked, strict=True):
+            batch.asked = before
+        return found
     except Exception as error:
         ask_for_one_by_one()
         reason = reason_of(error) or refused_number(function, args, kwargs, error)
