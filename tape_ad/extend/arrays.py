@@ -5,6 +5,7 @@ refuse them. `primal` and `plain` give what is behind handles. The functions wit
 such as `ratio`, have a value and a derivative where the formula as it stands has none.
 """
 
+from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.base.arrays.overridable import (
     SYMBOLS,
     array_of,
@@ -99,6 +100,7 @@ __all__ = [
     "refuse_handles",
     "refuse_to_change",
     "unit",
+    "unwrapped",
     "whole",
     "within",
 ]

@@ -1,13 +1,28 @@
-"""Optimizers: gradient descent, and those with a rate for every parameter; all update in place."""
+"""Optimizers: gradient descent, and those with a rate for every parameter.
 
+Each has one formula, which works in place: on the store itself in `step`, on copies in `update`.
+"""
+
+import copy
 from collections.abc import Iterable, Mapping, MutableMapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from attrs import Attribute, define, field
 
+from tape_ad.base.arrays.interpreter import is_box
 from tape_ad.base.errors import StoreMismatchError
-from tape_ad.optim.clipping import Fitting, Plain, at_least_zero, below_one, described, fitting
+from tape_ad.base.trees import unflatten
+from tape_ad.optim.clipping import (
+    Fitting,
+    Plain,
+    at_least_zero,
+    below_one,
+    by_name,
+    described,
+    different_names,
+    fitting,
+)
 from tape_ad.record.messages.migration_hints import with_hints
 
 __all__ = ["SGD", "Adagrad", "Adam", "AdamW", "Optimizer", "RMSprop"]
@@ -25,7 +40,7 @@ in the processor's cache; smaller pieces take longer."""
 @with_hints
 @define(eq=False)
 class Optimizer:
-    """What the optimizers share: `step`, and a state that is a plain dict of arrays.
+    """What the optimizers share: `step` and `update`, and a state that is a plain dict of arrays.
 
     Attributes
     ----------
@@ -79,7 +94,10 @@ class Optimizer:
         pairs = fitting(params, gradients)
         used = self._kinds_used()
         keys = {kind: [f"{kind}.{name}" for name, _, _ in pairs] for kind in used}
-        known = self._look_up(pairs, keys)
+        known = self._look_up(self.state, pairs, keys)
+        for kind, values in known.items():
+            for key, value, (name, p, _) in zip(keys[kind], values, pairs, strict=True):
+                check_state(key, value, name, p)
         count = self._count_so_far() + 1
         started = {
             kind: [self._start(kind, p) for _, p, _ in pairs] for kind in used if kind not in known
@@ -91,6 +109,91 @@ class Optimizer:
             self.state[COUNT] = np.array(count)
         columns = [known[kind] for kind in used]
         self._update_all(params, pairs, columns, count, bool(started))
+
+    def update(
+        self, params: Any, gradients: Any, state: Mapping[str, Any], *, lr: Any = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Compute what a step gives, in new arrays; nothing is changed, the optimizer neither.
+
+        It is `step` as a pure function, for `ta.compile`, `ta.batched` and `ta.grad`: a whole
+        training step is compiled with it, or differentiated with respect to what it began with.
+
+        Parameters
+        ----------
+        params : dict of str to array, or another tree of arrays
+        gradients : mapping of str to array, or a tree like that of the parameters
+            The same names, each with its parameter's shape.
+        state : mapping of str to array
+            Before the first step ``{}``, then what the last call returned, or a `state` of
+            `step`. The optimizer's own is neither read nor changed.
+        lr : float, or array of shape (), optional
+            The rate of this step instead of the optimizer's. A rate that changes from step to
+            step has to be an argument of the compiled function.
+
+        Returns
+        -------
+        params : like the parameters
+            Each of its parameter's dtype.
+        state : dict of str to array
+
+        Raises
+        ------
+        StoreMismatchError
+            When names or shapes differ, or when the state belongs to another store or to another
+            kind of optimizer.
+
+        Notes
+        -----
+        Adam and RMSprop take the root of a mean of squares, whose derivative is infinite where all
+        gradients of an element so far were 0.
+
+        Examples
+        --------
+        >>> import tape_ad as ta
+        >>> def loss(p, x):
+        ...     return np.mean((x @ p["w"] - 1) ** 2)
+        >>> optimizer = Adam(lr=0.5)
+        >>> @ta.compile
+        ... def step(params, state, x):
+        ...     return optimizer.update(params, ta.grad(loss)(params, x), state)
+        >>> params, state = {"w": np.zeros(2)}, {}
+        >>> for _ in range(20):
+        ...     params, state = step(params, state, np.eye(2))
+        >>> params["w"].round(2)
+        array([1.24, 1.24])
+        """
+        own, slopes = by_name(params), by_name(gradients)
+        if own.keys() != slopes.keys():
+            raise different_names(own.keys(), slopes.keys())
+        pairs = [(name, p, slopes[name]) for name, p in own.items()]
+        used = self._kinds_used()
+        keys = {kind: [f"{kind}.{name}" for name in own] for kind in used}
+        known = self._look_up(state, pairs, keys)
+        count = state.get(COUNT, np.array(0)) + 1 if self.counts else 1
+        number = count if is_box(count) else int(count)
+        formula = self if lr is None else copy.copy(self)
+        made, kept_after = [], dict[str, Any]({COUNT: count} if self.counts else {})
+        for i, (name, p, g) in enumerate(pairs):
+            kept = [known[kind][i] if kind in known else self._start(kind, p) for kind in used]
+            for what, each in (("gradient", g), *zip(used, kept, strict=True)):
+                if np.shape(each) != np.shape(p):
+                    raise StoreMismatchError(
+                        f"the {what} of {name!r} has shape {np.shape(each)}, but the parameter has "
+                        f"{np.shape(p)}"
+                    )
+            new = [to_be_written(each, p, g, *kept, lr) for each in (p, *kept)]
+            if lr is not None:  # past the converter, which makes floats
+                object.__setattr__(formula, "lr", in_dtype_of(new[0].real, lr))
+            parts = [[g, *new]]
+            if new[0].dtype.kind == "c":
+                parts = [[each.real for each in (g, *new)], [each.imag for each in (g, *new)]]
+            with np.errstate(all="ignore"):
+                for slope, param, *rest in parts:
+                    scratch = np.copy(param)
+                    formula._update(param, slope, rest, scratch, number, len(known) < len(used))
+            made.append(new[0])
+            kept_after |= {f"{kind}.{name}": each for kind, each in zip(used, new[1:], strict=True)}
+        return unflatten(params, made), kept_after
 
     @np.errstate(all="ignore")  # a warning made an error would stop half-way
     def _update_all(
@@ -151,11 +254,13 @@ class Optimizer:
                 own, slope, *rest = [each[start : start + length] for each in flat]
                 self._update(own, slope, rest, scratch[: own.size], count, fresh)
 
-    def _look_up(self, pairs: Fitting, keys: Mapping[str, list[str]]) -> dict[str, list[Plain]]:
+    def _look_up(
+        self, state: Mapping[str, Any], pairs: Fitting, keys: Mapping[str, list[str]]
+    ) -> dict[str, list[Any]]:
         """Find the state of every parameter, for each kind that has been started."""
-        known: dict[str, list[Plain]] = {}
+        known: dict[str, list[Any]] = {}
         for kind, names in keys.items():
-            there = [key in self.state for key in names]
+            there = [key in state for key in names]
             if not any(there):
                 continue
             if not all(there):
@@ -164,16 +269,13 @@ class Optimizer:
                     f"it has {names[there.index(True)]!r}; use one optimizer for one store, and "
                     "restore its state together with its store"
                 )
-            known[kind] = [
-                checked_state(key, self.state[key], name, p)
-                for key, (name, p, _) in zip(names, pairs, strict=True)
-            ]
-        if len(self.state) > sum(map(len, known.values())):
-            self._refuse_unknown({name for name, _, _ in pairs})
+            known[kind] = [state[key] for key in names]
+        if len(state) > sum(map(len, known.values())):
+            self._refuse_unknown(state, {name for name, _, _ in pairs})
         return known
 
-    def _refuse_unknown(self, names: set[str]) -> None:
-        for key in self.state:
+    def _refuse_unknown(self, state: Mapping[str, Any], names: set[str]) -> None:
+        for key in state:
             kind, _, name = key.partition(".")
             if not (kind in self.kinds and name in names) and not (self.counts and key == COUNT):
                 raise StoreMismatchError(
@@ -195,7 +297,26 @@ class Optimizer:
         return int(count)
 
 
-def checked_state(key: str, value: Any, name: str, p: Plain) -> Plain:
+def to_be_written(array: Any, *operands: Any) -> Any:
+    """Copy an array so that a formula of these operands, be they handles, can be written to it."""
+    highest = max(operands, key=level_of)
+    if level_of(highest) > level_of(array):
+        array = np.where(True, array, highest).astype(array.dtype)
+    return np.copy(array)
+
+
+def level_of(operand: Any) -> int:
+    """Give the level of whoever answers the calls of an operand, 0 for a plain one."""
+    level: int = operand.interpreter.level if is_box(operand) else 0
+    return level
+
+
+def in_dtype_of(p: Any, number: Any) -> Any:
+    """Give a number in the dtype of a parameter where it is an array, whose dtype would count."""
+    return number if isinstance(number, (int, float)) else number.astype(p.dtype)
+
+
+def check_state(key: str, value: Any, name: str, p: Plain) -> None:
     """Check that an array of the state can be used for a parameter."""
     fits = isinstance(value, np.ndarray) and value.shape == p.shape and value.dtype == p.dtype
     if not fits or not value.flags.writeable:
@@ -204,8 +325,6 @@ def checked_state(key: str, value: Any, name: str, p: Plain) -> Plain:
             f"the state {key!r} is {found}, but the parameter {name!r} is {described(p)}; use one "
             "optimizer for one store, and restore its state together with its store"
         )
-    array: Plain = value
-    return array
 
 
 @define(eq=False)
@@ -362,7 +481,7 @@ class Adam(Optimizer):
         kept: list[Plain],
         scratch: Plain,
         count: int,
-        shrink: float = 1.0,
+        shrink: float | None = None,
     ) -> None:
         mean, square = kept[:2]
         mean_kept, square_kept = self.betas
@@ -373,11 +492,11 @@ class Adam(Optimizer):
         if self.amsgrad:
             square = np.maximum(square, kept[2], out=kept[2])
         np.sqrt(square, out=scratch)
-        scratch /= (1 - square_kept**count) ** 0.5
+        scratch /= in_dtype_of(p, (1 - square_kept**count) ** 0.5)
         scratch += self.eps
         np.divide(mean, scratch, out=scratch)
-        scratch *= self.lr / (1 - mean_kept**count)
-        if shrink != 1:
+        scratch *= in_dtype_of(p, self.lr / (1 - mean_kept**count))
+        if shrink is not None:
             p *= shrink
         p -= scratch
 
@@ -410,7 +529,8 @@ class AdamW(Adam):
     def _update(
         self, p: Plain, g: Plain, kept: list[Plain], scratch: Plain, count: int, fresh: bool
     ) -> None:
-        self._descend(p, g, kept, scratch, count, 1 - self.lr * self.weight_decay)
+        shrink = 1 - self.lr * self.weight_decay if self.weight_decay else None
+        self._descend(p, g, kept, scratch, count, shrink)
 
 
 @define(eq=False)
@@ -484,7 +604,7 @@ class RMSprop(Optimizer):
             velocity = kept[1]
             velocity *= self.momentum
             velocity += scratch
-            np.copyto(scratch, velocity)
+            scratch[...] = velocity
         scratch *= self.lr
         p -= scratch
 
@@ -544,7 +664,7 @@ class Adagrad(Optimizer):
         np.sqrt(total, out=scratch)
         scratch += self.eps
         np.divide(g, scratch, out=scratch, dtype=p.dtype)
-        scratch *= self.lr / (1 + (count - 1) * self.lr_decay)
+        scratch *= in_dtype_of(p, self.lr / (1 + (count - 1) * self.lr_decay))
         p -= scratch
 
 

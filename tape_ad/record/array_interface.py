@@ -389,6 +389,12 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
     def __complex__(self) -> complex:
         return complex(number_of(self, "complex"))
 
+    def __index__(self) -> int:
+        raise TypeError(
+            "a handle is no whole number to count or to index with, which has no derivative; "
+            "write int(t.data), as in range(int(t.data))"
+        )
+
     def __bool__(self) -> bool:
         if self.size != 1:
             raise ValueError(

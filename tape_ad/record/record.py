@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Never, NoReturn, Self
 
 import numpy as np
 from attrs import define, field
@@ -19,7 +19,7 @@ from tape_ad.record.inspection.nodes import Node, held_bytes, node_of
 from tape_ad.record.inspection.observing import observer_for
 from tape_ad.record.inspection.pages.figures import shown_by_repr
 from tape_ad.record.inspection.views_of_records import Shown
-from tape_ad.record.messages.migration_hints import with_hints
+from tape_ad.record.messages.migration_hints import hint_for, with_hints
 from tape_ad.record.messages.refusals import no_derivative
 from tape_ad.record.operands import as_operand, lifted
 from tape_ad.record.primals import is_number_like, memory_of
@@ -113,7 +113,7 @@ class ComputationRecord(Shown):
                 debug_nans=self.debug_nans,
             )
 
-    def tensor(self, data: Any) -> Tensor:
+    def tensor(self, data: Any, **unknown: Never) -> Tensor:
         """Make a leaf: something to differentiate with respect to.
 
         Parameters
@@ -139,6 +139,12 @@ class ComputationRecord(Shown):
         >>> ComputationRecord().tensor([1, 2])
         Tensor(%0, float64[2], [1. 2.])
         """
+        if unknown:
+            name = next(iter(unknown))
+            raise TypeError(
+                f"ComputationRecord.tensor() got an unexpected keyword argument {name!r}"
+                f"{hint_for('argument', name)}"
+            )
         leaf = self.note(None, (), NO_OPTIONS, self._data_of(data, ""))
         self._note_elements((leaf,))
         return leaf

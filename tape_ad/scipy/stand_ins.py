@@ -11,7 +11,7 @@ import numpy as np
 from tape_ad.extend.arrays import SYMBOLS, Array
 from tape_ad.scipy.installed import scipy
 
-__all__ = ["KNOWN", "OBJECTS", "counterpart", "like_object", "stands_for", "unwrapped"]
+__all__ = ["KNOWN", "OBJECTS", "WHOLE", "counterpart", "like_object", "stands_for", "unwrapped"]
 
 
 Function = TypeVar("Function")
@@ -22,6 +22,9 @@ KNOWN: dict[int, tuple[Any, Any]] = {}
 
 OBJECTS: dict[type, Callable[[Any], Any]] = {}
 """Classes of SciPy's, and what makes of an object of one the same of ours, or None."""
+
+WHOLE: set[type] = set()
+"""Classes of SciPy's whose counterparts have all that SciPy's own code asks of them."""
 
 
 def stands_for(*originals: Any) -> Callable[[Function], Function]:

@@ -121,8 +121,8 @@ SPOKEN: Mapping[str, str] = {
     "tape_ad.scipy.special.gamma_functions.polygamma": "tape_ad.scipy.special.polygamma",
     "tape_ad.scipy.special.gamma_functions.multigammaln": "tape_ad.scipy.special.multigammaln",
     "tape_ad.scipy.special.gamma_functions.comb": "tape_ad.scipy.special.comb",
-    "tape_ad.scipy.special.logarithms.log_sum_exp": "tape_ad.scipy.special.logsumexp",
-    "tape_ad.scipy.special.logarithms.log_abs_sum_exp": (
+    "tape_ad.scipy.special.elementary.log_sum_exp": "tape_ad.scipy.special.logsumexp",
+    "tape_ad.scipy.special.elementary.log_abs_sum_exp": (
         "tape_ad.scipy.special.logsumexp (return_sign=True)"
     ),
     "numpy._lambertw": "scipy.special.lambertw",

@@ -27,6 +27,7 @@ THINGS = {
     "Optimizer": optim.Adam(1e-3),
     "Layer": nn.Linear("hidden", 2, 3),
 }
+ANY_RECORD: Any = X.record
 LAYERS: Any = nn
 OPTIMIZERS: Any = optim
 RULE: Any = ta.custom_rule
@@ -99,6 +100,10 @@ def test_other_names_are_absent_as_ever() -> None:
         (lambda: HANDLES([1.0, 2.0]), r"made by a record: .* x = rec\.tensor\(array\)"),
         (lambda: np.sum(X).grad(retain_graph=True), r"'retain_graph'; here, leave it out"),
         (lambda: np.sum(X).grad(create_graph=True), r"'create_graph'; here, ComputationRecord\(wi"),
+        (lambda: ANY_RECORD.tensor(1.0, requires_grad=True), r"'requires_grad'; here, leave it"),
+        (lambda: ANY_RECORD.tensor(1.0, foo=True), r"unexpected keyword argument 'foo'$"),
+        (lambda: list(range(X[0])), r"write int\(t\.data\), as in range\(int\(t\.data\)\)"),
+        (lambda: [1, 2][X[0]], r"write int\(t\.data\)"),
         (lambda: np.sum(X).grad(foo=True), r"unexpected keyword argument 'foo'$"),
         (
             lambda: LAYERS.Sequential([nn.Linear("a", 2, 2)]),

@@ -22,7 +22,6 @@ from tape_ad.scipy.interpolate.grids import grid_value
 from tape_ad.scipy.interpolate.polynomials import (
     evaluated,
     piece_of,
-    piecewise_integral,
     piecewise_value,
     places_of,
 )
@@ -112,21 +111,6 @@ ROWS: list[Row] = [
         complex=True,
         nodes=MANY,
         no_jax=NO_JAX,
-    ),
-    *(
-        Row(
-            piecewise_integral,
-            [REAL(*c), knots(c[1] + 1), fixed(a), fixed(b)],
-            nodes=MANY,
-            note=note,
-            no_jax=NO_JAX,
-        )
-        for c, knots, a, b, note in (
-            ((4, 3), KNOTS, 0.2, 3.5, ""),
-            ((3, 3, 2), KNOTS, 3.0, -0.5, "backwards"),
-            ((2, 2), KNOTS, -0.5, -0.25, "in one piece"),
-            ((3, 3), DESCENDING, -2.5, 0.5, "decreasing"),
-        )
     ),
     *(
         Row(

@@ -6,7 +6,7 @@ import numpy as np
 
 from tape_ad.rules import load_lazy_tables, load_scipy_rules
 from tape_ad.scipy import special as sp
-from tape_ad.scipy.special import elliptic, error, logarithms
+from tape_ad.scipy.special import elementary, elliptic, error
 from tape_ad.scipy.special.shared import ufuncs
 from tests.rules.table import (
     INSIDE,
@@ -88,7 +88,7 @@ LOGARITHMS = [
     ),
     *(
         Row(
-            logarithms.LAMBERTW,
+            elementary.LAMBERTW,
             [POSITIVE(*shape)],
             call=lambda f, z, k=k: f(z, k, 1e-8),
             note=f"branch {k}",
@@ -105,7 +105,7 @@ ALL_AXES = ({"axis": None}, {"axis": 1}, {"axis": (0, -1), "keepdims": True})
 SUMS = [
     *(
         Row(
-            logarithms.log_sum_exp,
+            elementary.log_sum_exp,
             [REAL(2, 3, 4)],
             call=lambda f, a, axis, keepdims=False: f(a, None, axis, keepdims),
             options=options,
@@ -117,7 +117,7 @@ SUMS = [
     ),
     *(
         Row(
-            logarithms.log_sum_exp,
+            elementary.log_sum_exp,
             [POSITIVE(2, 3, 4), POSITIVE(2, 3, 4)],
             call=lambda f, a, b, axis, keepdims=False: f(a, b, axis, keepdims),
             options=options,
@@ -127,7 +127,7 @@ SUMS = [
     ),
     *(
         Row(
-            logarithms.log_abs_sum_exp,
+            elementary.log_abs_sum_exp,
             operands,
             call=lambda f, a, b=None, *, axis, keepdims=False: f(a, b, axis, keepdims),
             options=options,
@@ -153,7 +153,7 @@ INTEGRALS = [
     *scipy_rows(sp.shichi, POSITIVE, complex=True, nodes=2, no_jax=OURS),
     *(
         row
-        for function in (logarithms.log_beside, logarithms.log1p_beside, logarithms.log_ratio)
+        for function in (elementary.log_beside, elementary.log1p_beside, elementary.log_ratio)
         for row in elementwise(function, POSITIVE, POSITIVE, no_jax=OURS)
     ),
     *scipy_rows(sp.spence, POSITIVE, complex=True, no_jax="JAX's gradient is nan above 1"),

@@ -5,7 +5,7 @@ with: `APART` lists them, and ``tests/scipy/test_special_inverses.py`` compares 
 """
 
 from tape_ad.scipy import special as sp
-from tape_ad.scipy.special import noncentral, statistics, student
+from tape_ad.scipy.special import distributions, noncentral, student
 from tests.rules.rows_special import OURS
 from tests.rules.rows_special_distributions import LINE, PART, RIGHT, SHAPE, SHAPES, ours
 from tests.rules.table import Row, fixed, plain, uniform
@@ -34,7 +34,7 @@ ROWS: list[Row] = [
     ours("voigt_profile", LINE, RIGHT, uniform(0.3, 2.0)(2, 1)),
     ours("voigt_profile", fixed([0.4, 20.0, 3.0]), fixed([0.05, 0.5, 0.04]), RIGHT, note="far"),
     Row(
-        statistics.voigt_derivative,
+        distributions.voigt_derivative,
         [LINE, RIGHT, RIGHT],
         call=lambda f, x, sigma, gamma: f(x, sigma, gamma, 1, 1),
         no_jax=OURS,
@@ -57,5 +57,5 @@ APART = tuple(
 CONSTANTS: list[Row] = [
     Row(noncentral.whole_numbers, [RIGHT, RIGHT]),
     Row(noncentral.student_ends, [SHAPE, LINE, LINE]),
-    Row(statistics.smirnov_numbers, [RIGHT, RIGHT]),
+    Row(distributions.smirnov_numbers, [RIGHT, RIGHT]),
 ]

@@ -95,6 +95,21 @@ def test_values_along_an_axis(axis: int) -> None:
     np.testing.assert_allclose(integral.data, expected.integrate(0.0, 2.0), rtol=1e-12)
 
 
+@pytest.mark.parametrize("bounds", [(0.2, 2.9), (2.9, -0.1), (-0.3, -0.1), (0.8, 1.1)])
+def test_integrals_where_breakpoints_descend(bounds: tuple[float, float]) -> None:
+    c = np.sin(np.arange(24.0)).reshape(3, 4, 2)
+
+    def loss(module: Any, c: Array, x: Array) -> Array:
+        return np.sum(WEIGHTS[:2] * module.PPoly(c, x).integrate(*bounds))
+
+    value, gradients = ta.value_and_grad(lambda *args: loss(interpolate, *args), (0, 1))(c, X[::-1])
+    np.testing.assert_allclose(value, loss(host, c, X[::-1]), rtol=1e-12)
+    by_c = difference(lambda c: loss(host, c, X[::-1]), c)
+    np.testing.assert_allclose(gradients[0], by_c, rtol=1e-6, atol=1e-8)
+    by_x = difference(lambda x: loss(host, c, x), X[::-1])
+    np.testing.assert_allclose(gradients[1], by_x, rtol=1e-6, atol=1e-7)
+
+
 def test_a_periodic_spline() -> None:
     def loss(module: Any, x: Array, y: Array) -> Array:
         spline = module.CubicSpline(x, np.concatenate((y, y[:1])), bc_type="periodic")

@@ -88,6 +88,8 @@ def test_smoothing_is_refused() -> None:
         interpolate.UnivariateSpline(X, y, bbox=[0, 5])
     with pytest.raises(UnsupportedArgumentError, match="per cannot go with handles"):
         interpolate.splrep(X, y, per=True)
+    with pytest.raises(UnsupportedArgumentError, match="xb cannot go with handles"):
+        interpolate.splrep(X, y, xb=0)
     with pytest.raises(UnsupportedArgumentError, match="bbox= cannot go with handles"):
         interpolate.LSQUnivariateSpline(X, y, [1.9], bbox=[0, 5])
 

@@ -143,6 +143,18 @@ def test_scattered_points_on_a_line(method: str) -> None:
     np.testing.assert_allclose(ours.data, host.griddata(x, d, at, method), rtol=1e-12)
 
 
+@pytest.mark.parametrize("rescale", [False, True])
+def test_cubics_on_triangles_are_linear_in_the_values(rescale: bool) -> None:
+    def loss(module: Any, d: Array) -> Array:
+        made = module.CloughTocher2DInterpolator(POINTS, d, tol=1e-12, rescale=rescale)
+        return np.sum(WEIGHTS * made(XI))
+
+    value, gradient = ta.value_and_grad(lambda d: loss(interpolate, d))(VALUES)
+    np.testing.assert_allclose(value, loss(host, VALUES), rtol=1e-12)
+    expected = difference(lambda d: loss(host, d), VALUES)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-7)
+
+
 def test_what_is_not_given_says_so() -> None:
     values = ta.ComputationRecord().tensor(VALUES)
     with pytest.raises(UnsupportedArgumentError, match="derivatives by the values alone"):

@@ -68,7 +68,7 @@ def test_what_scipy_refuses_is_refused() -> None:
     turns = Rotation.from_rotvec(VECTORS)
     spline = RotationSpline(times, turns)
     refused: Any = (
-        (lambda: RotationSpline(times, turns[0]), "at least 2"),
+        (lambda: RotationSpline(times, turns[0]), "must be a sequence"),
         (lambda: RotationSpline(times[:2], turns), "equal to number"),
         (lambda: RotationSpline(times[::-1], turns), "strictly increasing"),
         (lambda: spline(0.5, 3), "must be 0, 1 or 2"),

@@ -261,8 +261,7 @@ OF_OPTIMIZERS: Mapping[str, str] = {
     "param_groups": "an optimizer holds no parameters: step(params, gradients) is given them",
     "state_dict": "optimizer.state is a plain dict of arrays",
     "load_state_dict": "optimizer.state is a plain dict of arrays, and may be assigned to",
-    "update": "optimizer.step(params, gradients) changes the arrays in place",
-    "init": "an optimizer makes its state at the first step",
+    "init": "an optimizer makes its state at the first step; update begins with {}",
 }
 
 OF_LAYERS: Mapping[str, str] = {
@@ -293,6 +292,8 @@ MIGRATION_HINTS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "dim": "axis=",
             "keepdim": "keepdims=",
             "input": "the operand without a name",
+            "requires_grad": "leave it out: rec.tensor(array) is differentiated with respect to, "
+            "and a plain array or rec.constant(array) is not",
             "retain_graph": "leave it out: a record may be swept again unless release=True",
             "create_graph": "ComputationRecord(within=outer), or ta.grad of ta.grad",
         },

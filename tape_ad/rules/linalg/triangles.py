@@ -144,7 +144,9 @@ def ill_conditioned(a: Array, inverse: Array, share: float) -> bool:
     share : float
         1 for all digits.
     """
+    if not a.shape[-1]:
+        return False
     with np.errstate(all="ignore"):
-        norms = [np.abs(m).sum(axis=-1).max(axis=-1, initial=0) for m in (a, inverse)]
+        norms = [np.max(np.sum(np.abs(m), axis=-1), axis=-1) for m in (a, inverse)]
         limit = float(np.finfo(a.dtype).eps) ** -share
         return anywhere(~np.less(norms[0] * norms[1], limit))

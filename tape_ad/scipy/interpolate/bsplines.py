@@ -21,7 +21,6 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.interpolate.shared import (
     folded,
     in_place_of_axis,
-    integral_over_periods,
     is_plain,
 )
 from tape_ad.scipy.linalg.systems import solve_banded
@@ -275,11 +274,6 @@ def fitted_coefficients(x: Array, y: Array, t: Array, w: Array, k: int = 3) -> A
     -------
     array or Tensor, shape (m, ...)
     """
-    return fitted(x, y, t, w, k)
-
-
-def fitted(x: Array, y: Array, t: Array, w: Array, k: int = 3) -> Array:
-    """Compute the coefficients of a least-squares spline, by NumPy calls."""
     x, y, t, w = (in_double(each) for each in (x, y, t, w))
     n, m = x.shape[0], t.shape[0] - k - 1
     piece = spline_piece(t, k, x)
@@ -296,7 +290,7 @@ SPLINES: dict[Any, Entry] = {
     spline_value: Derivation(spline_derivation),
     interpolating_coefficients: Derivation(interpolating),
     periodic_coefficients: Derivation(periodic),
-    fitted_coefficients: Derivation(fitted),
+    fitted_coefficients: Derivation(inspect.unwrap(fitted_coefficients)),
     **constants(spline_piece, facts=facts.composed(inspect.unwrap(spline_piece))),
     **constants(within_knots, facts=facts.composed(inspect.unwrap(within_knots))),
 }
@@ -317,31 +311,9 @@ def evaluate(self: Any, x: Array, nu: int = 0, extrapolate: Any = None) -> Array
     extrapolate = self.extrapolate if extrapolate is None else extrapolate
     x = in_double(x)
     if extrapolate == "periodic":
-        x, extrapolate = folded(x, *ends(self)), False
+        x, extrapolate = folded(x, self.t[self.k], self.t[-self.k - 1]), False
     value = spline_value(self.t, self.c, self.k, x, nu, bool(extrapolate))
     return in_place_of_axis(value, x, self.axis)
-
-
-def ends(spline: Any) -> tuple[Array, Array]:
-    """Give the bounds of what a spline is made for."""
-    return spline.t[spline.k], spline.t[spline.t.shape[0] - spline.k - 1]
-
-
-@stands_for(scipy.interpolate.BSpline.integrate)
-def integrate(self: Any, a: Array, b: Array, extrapolate: Any = None) -> Array:
-    """Integrate a `BSpline` between two bounds; without extrapolation it is 0 outside."""
-    extrapolate = self.extrapolate if extrapolate is None else extrapolate
-    if b < a:
-        return -integrate(self, b, a, extrapolate)
-    first, last = ends(self)
-    primitive = self.antiderivative()
-    if extrapolate != "periodic":
-        if not extrapolate:
-            a, b = max(a, first), min(b, last)
-        return primitive(b, extrapolate=True) - primitive(a, extrapolate=True)
-    return integral_over_periods(
-        lambda start, end: primitive(end) - primitive(start), a, b, first, last
-    )
 
 
 # Splines of data: through points, near them, or smooth beside them

@@ -4,6 +4,8 @@ How much a spline is smoothed decides where its knots are, by a search that has 
 handles are interpolated (``s=0``), or fitted with given knots.
 """
 
+import functools
+import inspect
 from typing import Any
 
 import numpy as np
@@ -67,23 +69,19 @@ def padded(spline: Any) -> tuple[Array, Array, int]:
 # What stands for FITPACK in SciPy's functions
 
 
+def arguments_of(function: Any, args: Any, options: Any) -> dict[str, Any]:
+    """Name the arguments of a call, with all defaults."""
+    bound = inspect.signature(function).bind(*args, **options)
+    bound.apply_defaults()
+    return bound.arguments
+
+
 @stands_for(THEIRS.splrep)
-def splrep(
-    x: Array,
-    y: Array,
-    w: Array | None = None,
-    xb: Any = None,
-    xe: Any = None,
-    k: int = 3,
-    task: int = 0,
-    s: Any = None,
-    t: Array | None = None,
-    full_output: int = 0,
-    per: int = 0,
-    quiet: int = 1,
-) -> tuple[Array, Array, int]:
+def splrep(*args: Any, **options: Any) -> tuple[Array, Array, int]:
     """Make a spline of points: through them, with given knots, or one polynomial."""
-    refuse("splrep", xb=xb, xe=xe, full_output=full_output or None, per=per or None)
+    given = arguments_of(THEIRS.splrep, args, options)
+    refuse("splrep", given, "xb", "xe", "full_output", "per")
+    x, y, w, k, task, s, t = (given[name] for name in ("x", "y", "w", "k", "task", "s", "t"))
     if task == -1 and t is not None:
         return padded(fitted_between(in_double(x), y, t, k, w))
     if s is None:
@@ -94,31 +92,24 @@ def splrep(
     return padded(smoothing("splrep", x, y, w, k, s))
 
 
-def refuse(name: str, **options: Any) -> None:
-    """Refuse what cannot go with handles, where it is given."""
-    given = [option for option in options if options[option] is not None]
-    if given:
-        raise UnsupportedArgumentError(f"{name}: {', '.join(given)} cannot go with handles")
+def refuse(name: str, given: dict[str, Any], *options: str) -> None:
+    """Refuse what cannot go with handles, where it is given: no flag of 0, nor None."""
+    flags = {"full_output", "per", "task"}
+    found = [
+        option
+        for option in options
+        if (given[option] if option in flags else given[option] is not None)
+    ]
+    if found:
+        raise UnsupportedArgumentError(f"{name}: {', '.join(found)} cannot go with handles")
 
 
 @stands_for(THEIRS.splprep)
-def splprep(
-    x: Any,
-    w: Array | None = None,
-    u: Array | None = None,
-    ub: Any = None,
-    ue: Any = None,
-    k: int = 3,
-    task: int = 0,
-    s: Any = None,
-    t: Any = None,
-    full_output: int = 0,
-    nest: Any = None,
-    per: int = 0,
-    quiet: int = 1,
-) -> tuple[Any, Array]:
+def splprep(*args: Any, **options: Any) -> tuple[Any, Array]:
     """Make a spline through the points of a curve, by the length of the way to each of them."""
-    refuse("splprep", ub=ub, ue=ue, task=task or None, t=t, nest=nest, per=per or None)
+    given = arguments_of(THEIRS.splprep, args, options)
+    refuse("splprep", given, "ub", "ue", "task", "t", "nest", "per")
+    x, w, u, k, s = (given[name] for name in ("x", "w", "u", "k", "s"))
     if not is_plain(s, w) or s is None or s != 0:
         raise UnsupportedArgumentError(INTERPOLATED.format("splprep"))
     points = in_double(joined(x))
@@ -229,17 +220,6 @@ def insert(x: Array, tck: Any, m: int = 1, per: int = 0) -> Any:
     return padded(spline_of(t, c, k))
 
 
-Bounds = tuple[Any, Any]
-
-
-def fill(self: Any, spline: Any, data: tuple[Any, ...], bbox: Any) -> None:
-    """Let a `UnivariateSpline` have the knots and coefficients of a spline of data."""
-    if any(each is not None for each in bbox):
-        raise UnsupportedArgumentError(f"{type(self).__name__}: bbox= cannot go with handles")
-    other = type(self)._from_tck(padded(spline), self.ext)
-    self._eval_args, self._data = other._eval_args, (*data, *other._data[3:])
-
-
 @stands_for(scipy.interpolate.UnivariateSpline.get_residual)
 def residual(self: Any) -> Array:
     """Add up the squares of what is left of the data."""
@@ -247,57 +227,32 @@ def residual(self: Any) -> Array:
     return np.sum(((y - self(x)) * (1 if w is None else w)) ** 2)
 
 
-@stands_for(scipy.interpolate.UnivariateSpline.__init__)
-def univariate(
-    self: Any,
-    x: Array,
-    y: Array,
-    w: Array | None = None,
-    bbox: Bounds = (None, None),
-    k: int = 3,
-    s: Any = None,
-    ext: Any = 0,
-    check_finite: bool = False,
-) -> None:
-    """Make a `UnivariateSpline` through points, or of one polynomial."""
-    x, y, w, _, self.ext = self.validate_input(x, y, w, list(bbox), k, s, ext, check_finite)
-    if is_plain(s) and s == 0:
-        fill(self, make_interp_spline(x, y, k), (x, y, 0.0), bbox)  # nothing is left
+def of_data(kind: Any, self: Any, *args: Any, **options: Any) -> None:
+    """Make a `UnivariateSpline` through points, with given knots, or of one polynomial."""
+    given = arguments_of(kind, args, options)
+    knots, s = given.pop("t", None), given.pop("s", 0)
+    x, y, w, bbox, k, ext, check_finite = given.values()
+    if any(each is not None for each in bbox):
+        raise UnsupportedArgumentError(f"{kind.__name__}: bbox= cannot go with handles")
+    strict = s if knots is None else None
+    x, y, w, _, self.ext = self.validate_input(x, y, w, list(bbox), k, strict, ext, check_finite)
+    data: tuple[Any, ...] = x, y, w
+    if knots is not None:
+        spline = fitted_between(in_double(x), y, knots, k, w)
+    elif is_plain(s) and s == 0:
+        spline, data = make_interp_spline(x, y, k), (x, y, 0.0)  # nothing is left
     else:
-        s = x.shape[0] if s is None else s
-        fill(self, smoothing("UnivariateSpline", x, y, w, k, s), (x, y, w), bbox)
+        spline = smoothing("UnivariateSpline", x, y, w, k, x.shape[0] if s is None else s)
+    other = type(self)._from_tck(padded(spline), self.ext)
+    self._eval_args, self._data = other._eval_args, (*data, *other._data[3:])
 
 
-@stands_for(scipy.interpolate.InterpolatedUnivariateSpline.__init__)
-def interpolated_univariate(
-    self: Any,
-    x: Array,
-    y: Array,
-    w: Array | None = None,
-    bbox: Bounds = (None, None),
-    k: int = 3,
-    ext: Any = 0,
-    check_finite: bool = False,
-) -> None:
-    """Make an `InterpolatedUnivariateSpline`."""
-    univariate(self, x, y, w, bbox, k, 0, ext, check_finite)
-
-
-@stands_for(scipy.interpolate.LSQUnivariateSpline.__init__)
-def fitted_univariate(
-    self: Any,
-    x: Array,
-    y: Array,
-    t: Array,
-    w: Array | None = None,
-    bbox: Bounds = (None, None),
-    k: int = 3,
-    ext: Any = 0,
-    check_finite: bool = False,
-) -> None:
-    """Make an `LSQUnivariateSpline`."""
-    x, y, w, _, self.ext = self.validate_input(x, y, w, list(bbox), k, None, ext, check_finite)
-    fill(self, fitted_between(in_double(x), y, t, k, w), (x, y, w), bbox)
+for _kind in (
+    scipy.interpolate.UnivariateSpline,
+    scipy.interpolate.InterpolatedUnivariateSpline,
+    scipy.interpolate.LSQUnivariateSpline,
+):
+    stands_for(_kind.__init__)(functools.partial(of_data, _kind))
 
 
 INTERPOLATED = (

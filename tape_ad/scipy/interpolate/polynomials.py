@@ -29,7 +29,6 @@ __all__ = [
     "ROOTS_OF_PIECES",
     "local_value",
     "piece_of",
-    "piecewise_integral",
     "piecewise_value",
     "places_of",
     "rising",
@@ -148,54 +147,8 @@ def antiderivative_coefficients(c: Array, x: Array, nu: int) -> Array:
     return c
 
 
-@overridable
-def piecewise_integral(c: Array, x: Array, a: Array, b: Array, extrapolate: bool = True) -> Array:
-    """Integrate a piecewise polynomial, as `scipy.interpolate.PPoly.integrate` does.
-
-    Parameters
-    ----------
-    c, x
-        As in `piecewise_value`.
-    a, b : float or Tensor
-        The bounds.
-    extrapolate : bool
-        Whether the polynomial goes on outside of the breakpoints; the integral is nan otherwise.
-
-    Returns
-    -------
-    array or Tensor, shape of the further axes of `c`
-    """
-    polynomial = scipy.interpolate.PPoly.construct_fast(in_double(c), in_double(x), extrapolate)
-    return polynomial.integrate(a, b)
-
-
-def integral_derivation(c: Array, x: Array, a: Array, b: Array, extrapolate: bool = True) -> Array:
-    """Add up the integrals over the pieces between the bounds."""
-    c, x, a, b = (in_double(each) for each in (c, x, a, b))
-    if b < a:
-        return -integral_derivation(c, x, b, a, extrapolate)
-    if x[-1] < x[0]:
-        return -integral_of_pieces(c, x, b, a, extrapolate)
-    return integral_of_pieces(c, x, a, b, extrapolate)
-
-
-def integral_of_pieces(c: Array, x: Array, a: Array, b: Array, extrapolate: bool) -> Array:
-    """Integrate between bounds that are in the order of the breakpoints."""
-    first, last = int(piece_of(x, a)), int(piece_of(x, b))
-    if not (evaluated(x, a, extrapolate) and evaluated(x, b, extrapolate)):
-        return c[0, 0] * np.nan
-    end = local_value(c[:, last], b - x[last], -1)
-    start = local_value(c[:, first], a - x[first], -1)
-    if first == last:
-        return end - start
-    steps = (x[first + 1 : last + 1] - x[first:last]).reshape((-1,) + (1,) * (c.ndim - 2))
-    whole = local_value(c[:, first:last], steps, -1)
-    return np.add.reduce(whole, axis=0) - start + end
-
-
 PIECES: dict[Any, Entry] = {
     piecewise_value: Derivation(piecewise_derivation),
-    piecewise_integral: Derivation(integral_derivation),
     **constants(piece_of, facts=facts.composed(inspect.unwrap(piece_of))),
     **constants(evaluated, facts=facts.composed(inspect.unwrap(evaluated))),
 }
@@ -285,21 +238,30 @@ def antiderivative(self: Any, nu: int = 1) -> Any:
     return self.construct_fast(c, self.x, extrapolate, self.axis)
 
 
-@stands_for(scipy.interpolate.PPoly.integrate)
+@stands_for(scipy.interpolate.PPoly.integrate, scipy.interpolate.BSpline.integrate)
 def integrate(self: Any, a: Array, b: Array, extrapolate: Any = None) -> Array:
-    """Integrate a `PPoly` between two bounds."""
+    """Integrate a `PPoly` or a `BSpline` between two bounds.
+
+    Without extrapolation a spline is 0 outside of its knots, where a polynomial is nan.
+    """
     extrapolate = self.extrapolate if extrapolate is None else extrapolate
-    if extrapolate != "periodic":
-        return piecewise_integral(self.c, self.x, a, b, bool(extrapolate))
     if b < a:
         return -integrate(self, b, a, extrapolate)
-    return integral_over_periods(
-        lambda start, end: piecewise_integral(self.c, self.x, start, end),
-        a,
-        b,
-        self.x[0],
-        self.x[-1],
-    )
+    spline = hasattr(self, "t")
+    first, last = (self.t[self.k], self.t[-self.k - 1]) if spline else (self.x[0], self.x[-1])
+    primitive = self.antiderivative()
+    if spline and not extrapolate:
+        a, b, extrapolate = max(a, first), min(b, last), True
+
+    def part(start: Array, end: Array) -> Array:
+        values = primitive(np.stack((start, end)), extrapolate=extrapolate)
+        values = np.moveaxis(values, self.axis, 0)
+        return values[1] - values[0]
+
+    if extrapolate != "periodic":
+        return part(a, b)
+    extrapolate = False
+    return integral_over_periods(part, a, b, first, last)
 
 
 @stands_for(scipy.interpolate.PPoly.solve)

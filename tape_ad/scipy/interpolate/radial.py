@@ -1,5 +1,6 @@
 """Radial basis functions, as `scipy.interpolate.RBFInterpolator` has them, of arrays or handles."""
 
+import inspect
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -76,19 +77,6 @@ def radial_value(
     -------
     array or Tensor, shape (m, r)
     """
-    return by_radial_functions(points, values, xi, smoothing, epsilon, kernel, degree)
-
-
-def by_radial_functions(
-    points: Array,
-    values: Array,
-    xi: Array,
-    smoothing: Array,
-    epsilon: Array,
-    kernel: str = "thin_plate_spline",
-    degree: int = 1,
-) -> Array:
-    """Solve for the coefficients, and evaluate."""
     points, values, xi = in_double(points), in_double(values), in_double(xi)
     smoothing, epsilon = in_double(smoothing), in_double(epsilon)
     n = points.shape[0]
@@ -112,7 +100,7 @@ def by_radial_functions(
     return np.concatenate((far, monomials(xi)), axis=1) @ coefficients
 
 
-RADIAL: dict[Any, Entry] = {radial_value: Derivation(by_radial_functions)}
+RADIAL: dict[Any, Entry] = {radial_value: Derivation(inspect.unwrap(radial_value))}
 
 
 # What stands for these in SciPy's own classes

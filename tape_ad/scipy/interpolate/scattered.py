@@ -3,18 +3,18 @@
 Which simplex or which neighbour counts is SciPy's choice, and constant; the rest is smooth.
 """
 
-from typing import Any
+import inspect
+from typing import Any, ClassVar
 
 import numpy as np
 
-from tape_ad import differentiable
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, as_array, in_double, joined
 from tape_ad.extend.rules import Derivation, Entry, constants, overridable
 from tape_ad.scipy.counterparts import WITH_VALUE, with_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.interpolate.shared import is_plain, refuse_handles
-from tape_ad.scipy.stand_ins import stands_for
+from tape_ad.scipy.stand_ins import WHOLE, stands_for
 
 __all__ = [
     "SCATTERED",
@@ -22,7 +22,6 @@ __all__ = [
     "LinearNDInterpolator",
     "NearestNDInterpolator",
     "clough_tocher_value",
-    "griddata",
     "nearest_point",
     "simplex_value",
     "vertices_around",
@@ -84,11 +83,6 @@ def simplex_value(points: Array, values: Array, xi: Array, vertices: Array) -> A
     -------
     array or Tensor, shape (m, ...)
     """
-    return barycentric_value(points, values, xi, vertices)
-
-
-def barycentric_value(points: Array, values: Array, xi: Array, vertices: Array) -> Array:
-    """Weigh the values at the corners by barycentric coordinates."""
     points, values, xi = in_double(points), in_double(values), in_double(xi)
     corners = points[vertices]
     last = corners[:, -1]
@@ -100,31 +94,43 @@ def barycentric_value(points: Array, values: Array, xi: Array, vertices: Array) 
 
 
 class Scattered:
-    """What interpolators between scattered points share."""
+    """What interpolators between scattered points share: SciPy's own, where nothing is a handle."""
 
-    def __init__(self, points: Array, values: Array, rescale: bool) -> None:
-        self.points, self.values = points_of(points), as_array(values)
+    _host: Any = None
+    _rescales: ClassVar[bool] = False
+
+    def __init__(self, points: Array, values: Array, **options: Any) -> None:
+        if is_plain(points, values, *options.values()):
+            kind = getattr(scipy.interpolate, type(self).__name__)
+            self._host = kind(points, values, **options)
+        elif options["rescale"] and not self._rescales:
+            raise UnsupportedArgumentError(
+                "rescale= is not supported on handles; scale the points before"
+            )
+        self.points, self.values, self._options = points_of(points), as_array(values), options
         if self.values.dtype.kind not in "fc":
             self.values = self.values.astype(np.float64)
         if self.points.shape[0] != self.values.shape[0]:
             raise ValueError("different number of values and points")
-        if rescale:
-            raise UnsupportedArgumentError(
-                "rescale= is not supported on handles; scale the points before"
-            )
 
-    def _given(self, args: tuple[Any, ...]) -> Array:
+    def __call__(self, *args: Array, **options: Any) -> Array:
+        """Interpolate at points, given as one array or as several of coordinates."""
+        if self._host is not None and is_plain(*args):
+            return self._host(*args, **options)
+        if options:
+            names = ", ".join(options)
+            raise UnsupportedArgumentError(
+                f"{type(self).__name__}: {names}= cannot go with handles"
+            )
         d = self.points.shape[1]
         xi = points_of(args if len(args) > 1 else args[0], d)
         if xi.shape[-1] != d:
             raise ValueError("number of dimensions in xi does not match x")
-        return xi
+        out = self._at(xi.reshape((-1, d)))
+        return out.reshape((*xi.shape[:-1], *self.values.shape[1:]))
 
-
-def refuse_options(name: str, options: dict[str, Any]) -> None:
-    """Refuse what SciPy alone takes, in this release or others."""
-    if options:
-        raise UnsupportedArgumentError(f"{name}: {', '.join(options)}= cannot go with handles")
+    def _at(self, xi: Array) -> Array:
+        raise NotImplementedError
 
 
 class LinearNDInterpolator(Scattered):
@@ -150,26 +156,14 @@ class LinearNDInterpolator(Scattered):
     def __init__(
         self, points: Array, values: Array, fill_value: Any = np.nan, rescale: bool = False
     ) -> None:
-        self._host = None
-        if is_plain(points, values, fill_value):
-            self._host = scipy.interpolate.LinearNDInterpolator(points, values, fill_value, rescale)
-            rescale = False
-        super().__init__(points, values, rescale)
+        super().__init__(points, values, fill_value=fill_value, rescale=rescale)
         self.fill_value = fill_value
 
-    def __call__(self, *args: Array, **options: Any) -> Array:
-        """Interpolate at points, given as one array or as several of coordinates."""
-        if self._host is not None and is_plain(*args):
-            return self._host(*args, **options)
-        refuse_options("LinearNDInterpolator", options)
-        xi = self._given(args)
-        flat = xi.reshape((-1, xi.shape[-1]))
-        vertices, outside = vertices_around(self.points, flat)
-        out = simplex_value(self.points, self.values, flat, vertices)
-        if np.any(outside):
-            mask = outside.reshape((-1,) + (1,) * (out.ndim - 1))
-            out = np.where(mask, self.fill_value, out)
-        return out.reshape((*xi.shape[:-1], *self.values.shape[1:]))
+    def _at(self, xi: Array) -> Array:
+        vertices, outside = vertices_around(self.points, xi)
+        out = simplex_value(self.points, self.values, xi, vertices)
+        mask = outside.reshape((-1,) + (1,) * (out.ndim - 1))
+        return np.where(mask, self.fill_value, out) if np.any(outside) else out
 
 
 class NearestNDInterpolator(Scattered):
@@ -194,18 +188,10 @@ class NearestNDInterpolator(Scattered):
     """
 
     def __init__(self, x: Array, y: Array, rescale: bool = False, tree_options: Any = None) -> None:
-        self._host = None
-        if is_plain(x, y):
-            self._host = scipy.interpolate.NearestNDInterpolator(x, y, rescale, tree_options)
-            rescale = False
-        super().__init__(x, y, rescale)
+        super().__init__(x, y, rescale=rescale, tree_options=tree_options)
 
-    def __call__(self, *args: Array, **options: Any) -> Array:
-        """Give the values at the points that are nearest to others."""
-        if self._host is not None and is_plain(*args):
-            return self._host(*args, **options)
-        refuse_options("NearestNDInterpolator", options)
-        return self.values[nearest_point(self.points, self._given(args), {})]
+    def _at(self, xi: Array) -> Array:
+        return self.values[nearest_point(self.points, xi, {})]
 
 
 @overridable
@@ -259,6 +245,8 @@ class CloughTocher2DInterpolator(Scattered):
     [1.25]
     """
 
+    _rescales = True
+
     def __init__(
         self,
         points: Array,
@@ -270,88 +258,23 @@ class CloughTocher2DInterpolator(Scattered):
     ) -> None:
         points, values = joined(points), joined(values)
         refuse_handles("CloughTocher2DInterpolator", ALONE, points=points, fill_value=fill_value)
-        self._options = {
-            "fill_value": fill_value,
-            "tol": tol,
-            "maxiter": maxiter,
-            "rescale": rescale,
-        }
-        super().__init__(points, values, rescale=False)
+        options = {"fill_value": fill_value, "tol": tol, "maxiter": maxiter}
+        super().__init__(points, values, **options, rescale=rescale)
 
-    def __call__(self, *args: Array, **options: Any) -> Array:
-        """Interpolate at points, given as one array or as several of coordinates."""
-        refuse_handles("CloughTocher2DInterpolator", ALONE, xi=list(args))
-        if options and is_plain(self.values):
-            host = scipy.interpolate.CloughTocher2DInterpolator
-            return host(self.points, self.values, **self._options)(*args, **options)
-        refuse_options("CloughTocher2DInterpolator", options)
-        xi = self._given(args)
-        flat = xi.reshape((-1, xi.shape[-1]))
-        out = clough_tocher_value(self.values, self.points, flat, self._options)
-        return out.reshape((*xi.shape[:-1], *self.values.shape[1:]))
+    def _at(self, xi: Array) -> Array:
+        refuse_handles("CloughTocher2DInterpolator", ALONE, xi=xi)
+        return clough_tocher_value(self.values, self.points, xi, self._options)
 
 
 ALONE = "there are derivatives by the values alone; write RBFInterpolator, or linear interpolation"
 
 
-def griddata(
-    points: Array,
-    values: Array,
-    xi: Any,
-    method: str = "linear",
-    fill_value: Any = np.nan,
-    rescale: bool = False,
-    **options: Any,
-) -> Array:
-    """Interpolate between scattered points, as `scipy.interpolate.griddata` does.
-
-    Parameters
-    ----------
-    points : array or Tensor, shape (n, d) or (n,)
-    values : array or Tensor, shape (n, ...)
-    xi : array, Tensor or tuple of them
-    method : str
-        "nearest" or "linear"; in one dimension also the kinds of `interp1d`. "cubic" in two
-        dimensions takes handles as `values` alone.
-    fill_value : float or Tensor
-    rescale : bool
-        For plain arrays, as what this release of SciPy takes besides.
-
-    Returns
-    -------
-    array or Tensor
-
-    Examples
-    --------
-    >>> float(griddata(np.array([0.0, 1.0]), np.array([3.0, 5.0]), 0.25))
-    3.5
-    """
-    given = xi if isinstance(xi, tuple) else (xi,)
-    if is_plain(points, values, fill_value, *given):
-        rest = (method, fill_value, rescale)
-        return scipy.interpolate.griddata(points, values, xi, *rest, **options)
-    refuse_options("griddata", options)
-    points = points_of(points)
-    if points.shape[-1] == 1:
-        fill = "extrapolate" if method == "nearest" else fill_value
-        x = points.reshape((-1,))
-        kind = differentiable(scipy.interpolate.interp1d)
-        made = kind(x, values, method, 0, bounds_error=False, fill_value=fill)
-        return made(xi[0] if isinstance(xi, tuple) else xi)
-    if method == "nearest":
-        return NearestNDInterpolator(points, values, rescale)(xi)
-    if method == "linear":
-        return LinearNDInterpolator(points, values, fill_value, rescale)(xi)
-    if method == "cubic" and points.shape[-1] == 2:
-        cubic = CloughTocher2DInterpolator(points, values, fill_value, rescale=rescale)
-        return cubic(xi)
-    raise ValueError(
-        f"Unknown interpolation method {method!r} for {points.shape[-1]} dimensional data"
-    )
+KINDS = CloughTocher2DInterpolator, LinearNDInterpolator, NearestNDInterpolator
+WHOLE.update(getattr(scipy.interpolate, kind.__name__) for kind in KINDS)  # for `griddata`
 
 
 SCATTERED: dict[Any, Entry] = {
-    simplex_value: Derivation(barycentric_value),
+    simplex_value: Derivation(inspect.unwrap(simplex_value)),
     clough_tocher_value: Derivation(by_clough_tocher),
     **WITH_VALUE,
     **constants(vertices_around, nearest_point),

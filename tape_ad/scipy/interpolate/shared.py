@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array
+from tape_ad.extend.arrays import Array, unwrapped
 
 __all__ = [
     "folded",
@@ -73,5 +73,5 @@ def refuse_handles(function: str, instead: str, **arguments: Any) -> None:
         It names the function, the argument and what to write instead.
     """
     for name, value in arguments.items():
-        if not is_plain(value):
+        if not is_plain(unwrapped(value)):
             raise UnsupportedArgumentError(f"{function}: {name} cannot be a handle; {instead}")

@@ -1,15 +1,14 @@
-"""`Rotation` and `RotationSpline`, as objects that may hold handles.
+"""`Rotation`, as an object that may hold handles, and what goes from one to the next in time.
 
 One that holds plain arrays alone has SciPy's object behind it, which is asked first.
 
-Between two rotations of a spline the vector of the rotation that is left to do, φ, is a cubic
-polynomial of time. Its rates at the ends make the angular velocity ω and the angular acceleration α
-continuous:
+Between two rotations of a `RotationSpline` the vector of the rotation that is left to do, φ, is a
+cubic polynomial of time. Its rates at the ends make the angular velocity ω and the angular
+acceleration α continuous:
 
     ω = R(φ) φ'        α = R(φ) φ'' + (dR(φ)/dt) φ'        R(φ) = 1 - a [φ]ₓ + b [φ]ₓ²
 
-with a = (1 - cos|φ|)/|φ|² and b = (|φ| - sin|φ|)/|φ|³. SciPy iterates for the rates; here the
-equations for α give them their derivatives.
+with a = (1 - cos|φ|)/|φ|² and b = (|φ| - sin|φ|)/|φ|³.
 """
 
 import functools
@@ -18,19 +17,16 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.spatial
-import scipy.spatial.transform
 
-from tape_ad import differentiable
 from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, in_double, joined, plain, primal
+from tape_ad.extend.arrays import Array, in_double, plain, primal
 from tape_ad.extend.solvers import implicit
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.interpolate.polynomials import piece_of
 from tape_ad.scipy.interpolate.shared import is_plain
 from tape_ad.scipy.spatial import quaternions
+from tape_ad.scipy.stand_ins import OBJECTS, WHOLE, stands_for
 
-__all__ = ["Rotation", "RotationSpline", "Slerp", "geometric_slerp"]
+__all__ = ["Rotation", "Slerp", "geometric_slerp"]
 
 DEGREE = np.pi / 180.0
 
@@ -74,6 +70,19 @@ def asked(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(self, *args, **kwargs)
         named = {name: to_host(value) for name, value in kwargs.items()}
         return from_host(getattr(self._host, function.__name__)(*map(to_host, args), **named))
+
+    return public
+
+
+def of_plain_arrays(name: str) -> Callable[..., Any]:
+    """Let SciPy make a rotation of what is no handle."""
+
+    def public(*args: Any, **kwargs: Any) -> Any:
+        if not is_plain(*args, *kwargs.values()):
+            raise UnsupportedArgumentError(
+                f"Rotation.{name} takes no handles; pass .data, or write from_euler or from_rotvec"
+            )
+        return from_host(getattr(Host, name)(*args, **kwargs))
 
     return public
 
@@ -155,25 +164,16 @@ class Rotation:
         angles = angles * DEGREE if degrees else angles
         return Rotation._make(quaternions.from_euler_angles(seq, angles))
 
-    @staticmethod
-    @made
-    def identity(*args: Any, **kwargs: Any) -> "Rotation":
-        """Make identity rotations."""
-        raise UnsupportedArgumentError("Rotation.identity takes no handles; give it a number")
-
-    @staticmethod
-    @made
-    def random(*args: Any, **kwargs: Any) -> "Rotation":
-        """Draw random rotations, uniformly distributed."""
-        raise UnsupportedArgumentError("Rotation.random takes no handles; give it a number")
+    create_group = staticmethod(of_plain_arrays("create_group"))
+    from_davenport = staticmethod(of_plain_arrays("from_davenport"))
+    identity = staticmethod(of_plain_arrays("identity"))
+    random = staticmethod(of_plain_arrays("random"))
 
     @staticmethod
     def concatenate(rotations: Any) -> "Rotation":
         """Put rotations one after another."""
         rotations = from_host(rotations)
-        if isinstance(rotations, Rotation):
-            return rotations
-        rotations = [from_host(each) for each in rotations]
+        rotations = [rotations] if isinstance(rotations, Rotation) else [*map(from_host, rotations)]
         if not all(isinstance(each, Rotation) for each in rotations):
             raise TypeError("input must contain Rotation objects only")
         hosts = [each._host for each in rotations]
@@ -287,20 +287,18 @@ class Rotation:
             raise NotImplementedError("modulus not supported")
         return Rotation._make(quaternions.from_rotvec(n * quaternions.rotvec_of(self._quat)))
 
-    def reduce(self, *args: Any, **kwargs: Any) -> Any:
-        """Reduce the rotations by a group, which SciPy does for plain arrays."""
-        return self._only("reduce", "multiply by an element of the group")(*args, **kwargs)
-
-    def as_davenport(self, *args: Any, **kwargs: Any) -> Any:
-        """Give Davenport's angles, which SciPy does for plain arrays."""
-        return self._only("as_davenport", "write as_euler")(*args, **kwargs)
-
-    def _only(self, name: str, instead: str) -> Any:
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(Host, name):
+            raise AttributeError(f"Rotation has no attribute {name!r}")
         if self._host is None:
-            raise UnsupportedArgumentError(f"Rotation.{name} takes no handles; {instead}")
-        method = getattr(self._host, name)
+            raise UnsupportedArgumentError(
+                f"Rotation.{name} takes no handles; multiply by an element of a group for reduce, "
+                "and write as_euler for other angles"
+            )
         return lambda *args, **kwargs: from_host(
-            method(*map(to_host, args), **{key: to_host(v) for key, v in kwargs.items()})
+            getattr(self._host, name)(
+                *map(to_host, args), **{key: to_host(value) for key, value in kwargs.items()}
+            )
         )
 
     # As a sequence
@@ -337,6 +335,10 @@ class Rotation:
         return f"Rotation.from_quat({self._quat!r})"
 
 
+OBJECTS[Host] = from_host
+WHOLE.add(Host)
+
+
 @functools.cache
 def projects() -> bool:
     """Tell whether SciPy takes the rotation that is nearest to a matrix; older ones do not."""
@@ -354,7 +356,11 @@ def quaternion(quat: Array, normalize: bool = True, scalar_first: bool = False, 
     return quaternions.normalized(q) if normalize else q
 
 
-# Splines of rotations, and turns at a constant rate
+# Splines of rotations, which are SciPy's own code, and turns at a constant rate
+
+THEIRS = scipy.spatial.transform._rotation_spline
+Spline = THEIRS.RotationSpline
+
 
 SMALL = 0.5
 """Below which square of an angle the factors are summed up as series."""
@@ -366,28 +372,19 @@ def factor(square: Array, start: int, order: int = 0) -> Array:
     It is (1 - cos √s)/s for a start of 2, and (√s - sin √s)/√s³ for 3.
     """
     near = np.less(square, SMALL)
+    degrees = range(order, 10)
+    terms = [(-1.0) ** k * math.perm(k, order) / math.factorial(2 * k + start) for k in degrees]
     s = np.where(near, 1.0, square)
     root = np.sqrt(s)
     cosine, sine = (1 - np.cos(root)) / s, (root - np.sin(root)) / (s * root)
-    if order == 0:
-        far = cosine if start == 2 else sine
-    elif start == 2:
-        far = (np.sin(root) / (2 * root) - cosine) / s
+    if start == 2:
+        far = (np.sin(root) / (2 * root) - cosine) / s if order else cosine
     else:
-        far = (cosine - 3 * sine) / (2 * s)
-    return np.where(near, series(square, start, order), far)
+        far = (cosine - 3 * sine) / (2 * s) if order else sine
+    return np.where(near, quaternions.summed(terms, np.where(near, square, 0.0)), far)
 
 
-def series(square: Array, start: int, order: int) -> Array:
-    """Sum up the series of `factor` where the square is small; elsewhere it is of no use."""
-    s = np.where(np.less(square, SMALL), square, 0.0)
-    total: Any = 0.0
-    for k in range(9, order - 1, -1):
-        scale = k if order else 1
-        total = total * s + (-1.0) ** k * scale / math.factorial(2 * k + start)
-    return total
-
-
+@stands_for(THEIRS._compute_angular_rate)
 def turned(phi: Array, v: Array) -> Array:
     """Multiply vectors on the last axis by the rotation vector's Jacobian: R(φ) v."""
     square = np.add.reduce(phi * phi, axis=-1, keepdims=True)
@@ -403,6 +400,7 @@ def unturned(phi: Array, omega: Array) -> Array:
     return omega + once / 2 - share * np.cross(phi, once)
 
 
+@stands_for(THEIRS._compute_angular_acceleration)
 def acceleration(phi: Array, rate: Array, second: Array) -> Array:
     """Compute the angular acceleration at given times."""
     square = np.add.reduce(phi * phi, axis=-1, keepdims=True)
@@ -417,97 +415,25 @@ def acceleration(phi: Array, rate: Array, second: Array) -> Array:
     return turned(phi, second) + change
 
 
-class RotationSpline:
-    """Rotations with a continuous acceleration, as `scipy.spatial.transform.RotationSpline`.
+@stands_for(Spline._solve_for_angular_rates)
+def rates_of_spline(self: Any, dt: Array, rates: Array, phi: Array) -> tuple[Array, Array]:
+    """Find the rates with which the acceleration is continuous.
 
-    Parameters
-    ----------
-    times : array or Tensor, shape (n,)
-        Increasing.
-    rotations : Rotation
-        As many; ours, or SciPy's.
-
-    Examples
-    --------
-    >>> turns = Rotation.from_rotvec([[0, 0, 0], [0, 0, 40], [0, 0, 90]], degrees=True)
-    >>> round(float(RotationSpline([0.0, 1.0, 2.0], turns)(0.5).magnitude()), 6)
-    0.338158
+    SciPy iterates for them, and their derivatives are those of these equations.
     """
+    start, end, length = rates[:1], rates[-1:], dt[:, None]
 
-    def __init__(self, times: Array, rotations: Any) -> None:
-        times, rotations = in_double(joined(times)), from_host(rotations)
-        self._host = None
-        host = getattr(rotations, "_host", None)
-        if is_plain(times) and host is not None:
-            self._host = scipy.spatial.transform.RotationSpline(times, host)
-            self.interpolator = differentiable(scipy.interpolate.PPoly)(
-                self._host.interpolator.c, self._host.interpolator.x
-            )
-            self.times, self.rotations = times, rotations
-            return
-        if rotations.single or len(rotations) == 1:
-            raise ValueError("`rotations` must be a sequence of at least 2 rotations.")
-        if times.shape != (len(rotations),):
-            raise ValueError(
-                "Expected number of rotations to be equal to number of timestamps given, got "
-                f"{len(rotations)} rotations and {times.shape} timestamps."
-            )
-        dt = (times[1:] - times[:-1])[:, None]
-        if np.any(dt <= 0):
-            raise ValueError("Values in `times` must be in a strictly increasing order.")
-        phi = (rotations[:-1].inv() * rotations[1:]).as_rotvec()
-        made = scipy.spatial.transform.RotationSpline(
-            plain(times), scipy.spatial.transform.Rotation.from_quat(plain(rotations.as_quat()))
-        )
-        inner = made.interpolator.c[2, 1:]
+    def both(inner: Any) -> tuple[Any, Any]:
+        return np.concatenate((start, inner)), unturned(phi, np.concatenate((inner, end)))
 
-        def coefficients(rates: Any) -> Any:
-            first = phi[:1] / dt[:1]
-            last = phi[-1:] / dt[-1:]
-            start = np.concatenate((first, rates))
-            # The rates at the ends are those of a turn at a constant rate
-            end = np.concatenate((unturned(phi[:-1], rates), last))
-            cubic = (-2 * phi + dt * (start + end)) / dt**3
-            square = (3 * phi - dt * (2 * start + end)) / dt**2
-            return cubic, square, start, end
+    def jumps(inner: Any) -> Any:
+        first, last = both(inner)
+        before = (-6 * phi + length * (2 * first + 4 * last)) / length**2
+        after = (6 * phi - length * (4 * first + 2 * last)) / length**2
+        return (acceleration(phi, last, before)[:-1] - after[1:]) * length[1:]
 
-        def jumps(rates: Any) -> Any:
-            cubic, square, _, end = coefficients(rates)
-            second = 6 * cubic * dt + 2 * square
-            return (acceleration(phi, end, second)[:-1] - 2 * square[1:]) * dt[1:]
-
-        rates = implicit(jumps, inner, "RotationSpline") if len(rotations) > 2 else inner
-        cubic, square, start, _ = coefficients(rates)
-        self.interpolator = differentiable(scipy.interpolate.PPoly)(
-            np.stack((cubic, square, start, 0 * start)), times
-        )
-        self.times, self.rotations = times, rotations
-
-    def __call__(self, times: Array, order: int = 0) -> Any:
-        """Give what there is at times, one or several.
-
-        Parameters
-        ----------
-        times : float, array or Tensor, shape () or (m,)
-        order : int
-            0 for the rotation, 1 for the angular velocity and 2 for the angular acceleration.
-
-        Returns
-        -------
-        Rotation, array or Tensor, shape (3,) or (m, 3)
-        """
-        times = joined(times)
-        if self._host is not None and is_plain(times):
-            return from_host(self._host(times, order))
-        if order not in (0, 1, 2):
-            raise ValueError("`order` must be 0, 1 or 2.")
-        times = in_double(times)
-        if times.ndim > 1:
-            raise ValueError("`times` must be at most 1-dimensional.")
-        phi, rate, second = (self.interpolator(times, nu) for nu in range(3))
-        if order == 0:
-            return self.rotations[piece_of(self.times, times)] * Rotation.from_rotvec(phi)
-        return turned(phi, rate) if order == 1 else acceleration(phi, rate, second)
+    found, _ = Spline._solve_for_angular_rates(Spline, *map(np.array, plain((dt, rates, phi))))
+    return both(implicit(jumps, found[1:], "RotationSpline"))
 
 
 class Slerp:

@@ -1,7 +1,9 @@
 """Rotations: classes of `scipy.spatial.transform` that may hold handles."""
 
-from tape_ad.extend.packages import listed
-from tape_ad.scipy.spatial.rotations import Rotation, RotationSpline, Slerp
+import scipy.spatial.transform  # noqa: F401 - of which it is the face
 
-__all__ = ["Rotation", "RotationSpline", "Slerp"]
-__dir__ = listed(__all__)
+from tape_ad.scipy.faces import face
+from tape_ad.scipy.spatial.rotations import Rotation as Rotation  # noqa: PLC0414 - it publishes it
+from tape_ad.scipy.spatial.rotations import Slerp as Slerp  # noqa: PLC0414 - the same
+
+__getattr__, __dir__ = face(__name__)

@@ -40,8 +40,9 @@ from tape_ad.extend.rules import add_rules
 from tape_ad.rules.nn import activations
 from tape_ad.scipy.counterparts import WITH_VALUE
 from tape_ad.scipy.faces import face
-from tape_ad.scipy.special import gamma_functions as gammas  # so that `gamma` is SciPy's function
-from tape_ad.scipy.special import logarithms, shared
+from tape_ad.scipy.special import elementary, shared
+from tape_ad.scipy.special.gamma_functions import multigammaln as multigammaln
+from tape_ad.scipy.special.gamma_functions import polygamma as polygamma
 from tape_ad.scipy.special.rules import COUNTERPARTS, SPECIAL
 
 add_rules(SPECIAL)
@@ -60,11 +61,7 @@ UFUNCS = {
 
 
 def logsumexp(
-    a: Array,
-    axis: Axis = None,
-    b: Array = None,
-    keepdims: bool = False,
-    return_sign: bool = False,
+    a: Array, axis: Axis = None, b: Array = None, keepdims: bool = False, return_sign: bool = False
 ) -> Any:
     """Compute log(sum(b * exp(a))) without overflow; see `scipy.special.logsumexp`.
 
@@ -96,14 +93,14 @@ def logsumexp(
     """
     a, b = shaped(a, b)
     if not return_sign:
-        return logarithms.log_sum_exp(a, b, axis, keepdims)
+        return elementary.log_sum_exp(a, b, axis, keepdims)
     for operand in (a, b):
         if isinstance(operand, Tensor) and operand.dtype.kind == "c":
             raise UnsupportedArgumentError(
                 "scipy.special.logsumexp: return_sign=True is not supported on complex handles; "
                 "take the real part of the result of return_sign=False"
             )
-    return logarithms.log_abs_sum_exp(a, b, axis, keepdims)
+    return elementary.log_abs_sum_exp(a, b, axis, keepdims)
 
 
 def shaped(a: Array, b: Array) -> tuple[Array, Array]:
@@ -157,55 +154,6 @@ def log_softmax(x: Array, axis: Axis = None) -> Any:
     array([     0., -20000.])
     """
     return activations.log_softmax(joined(x), axis)
-
-
-def multigammaln(a: Array, d: int) -> Any:
-    """Compute the logarithm of the multivariate gamma function; see `scipy.special.multigammaln`.
-
-    Parameters
-    ----------
-    a : array or Tensor, any shape
-        Above (d - 1) / 2.
-    d : int
-        The dimension.
-
-    Returns
-    -------
-    array or Tensor, shape of `a`
-
-    Examples
-    --------
-    >>> multigammaln(np.array([1.0, 2.0]), 1)
-    array([0., 0.])
-    """
-    return gammas.multigammaln(a, d)
-
-
-def polygamma(n: Array, x: Array) -> Any:
-    """Differentiate digamma n times; see `scipy.special.polygamma`.
-
-    Parameters
-    ----------
-    n : array of int
-        It cannot be a handle.
-    x : array or Tensor
-        It broadcasts with `n`, and may be complex.
-
-    Returns
-    -------
-    array or Tensor
-
-    Raises
-    ------
-    UnsupportedArgumentError
-        When `n` is a handle.
-
-    Examples
-    --------
-    >>> polygamma(1, np.array([1.0]))
-    array([1.64493407])
-    """
-    return gammas.polygamma(n, x)
 
 
 def in_real_numbers(copy: Callable[..., Any]) -> Callable[..., Any]:

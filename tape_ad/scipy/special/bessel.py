@@ -1,23 +1,30 @@
-"""SciPy's Bessel, Hankel and Airy functions by their argument; the order refuses handles.
+"""SciPy's Bessel, Hankel and Airy functions, Kelvin's, Weber's, Mathieu's and spheroidal ones.
+
+Orders, parameters and characteristic values refuse handles.
 
 The formulas are DLMF 10.6 (J, Y) and 10.29 (I, K). The scaled functions ive, i0e and i1e have a
 factor exp(-abs(x.real)), whose kink is at 0 on the real axis: its derivative there is taken as 0.
 So do jve and yve, with exp(-abs(z.imag)), and Bi of `airye`, with the exponential of a power of z.
 """
 
+import functools
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from attrs import define
 
-from tape_ad.extend.arrays import Array, possibly
+from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend import facts
+from tape_ad.extend.arrays import Array, as_array, possibly
 from tape_ad.extend.patterns import elementwise
-from tape_ad.extend.rules import Entry, Maker, Rule, quiet, rule
-from tape_ad.scipy.special.shared import no_partial, sp
+from tape_ad.extend.rules import Maker, arguments_of, quiet, rule
+from tape_ad.scipy.counterparts import counterpart, scipy_function
+from tape_ad.scipy.special.shared import HOME, no_partial, sp
 
-__all__ = ["BESSEL", "BESSEL_INTEGRALS"]
+__all__ = ["BESSEL"]
 
 
 @define(eq=False, repr=False)
@@ -65,11 +72,6 @@ def scaled_across(function: Any) -> Maker:
     return partial
 
 
-def half_difference(function: Any, v: Array, z: Array) -> Array:
-    """Half the function of order v - 1 minus half that of order v + 1, DLMF 10.6.1."""
-    return 0.5 * (function(v - 1, z) - function(v + 1, z))
-
-
 def airy(k: int, outs: tuple[Array, ...], z: Array) -> Array:
     """Ai', z Ai, Bi' and z Bi, DLMF 9.2.1."""
     return z * outs[k - 1] if k % 2 else outs[k + 1]
@@ -89,53 +91,36 @@ def scaled_airy(k: int, outs: tuple[Array, ...], z: Array) -> Any:
     return slope + root * outs[k] if k < 2 else slope - root * outs[k]
 
 
-BESSEL: dict[Any, Entry] = {
-    sp.j0: rule(lambda out, x: -sp.j1(x)),
-    sp.j1: rule(lambda out, x: 0.5 * (sp.j0(x) - sp.jv(2.0, x))),
-    sp.jv: rule(no_partial("jv", "v"), lambda out, v, z: neighbours(sp.jv, v, z, -1)),
-    sp.y0: rule(quiet(lambda out, x: -sp.y1(x))),
-    sp.y1: rule(quiet(lambda out, x: 0.5 * (sp.y0(x) - sp.yv(2.0, x)))),
-    sp.yv: rule(no_partial("yv", "v"), quiet(lambda out, v, z: neighbours(sp.yv, v, z, -1))),
-    sp.i0: rule(lambda out, x: sp.i1(x)),
-    sp.i1: rule(lambda out, x: 0.5 * (sp.i0(x) + sp.iv(2.0, x))),
-    sp.iv: rule(no_partial("iv", "v"), lambda out, v, z: neighbours(sp.iv, v, z, 1)),
-    sp.i0e: rule(lambda out, x: sp.i1e(x) - np.sign(x) * out),
-    sp.i1e: rule(lambda out, x: 0.5 * (sp.i0e(x) + sp.ive(2.0, x)) - np.sign(x) * out),
-    sp.ive: rule(no_partial("ive", "v"), scaled_first),
-    sp.k0: rule(quiet(lambda out, x: -sp.k1(x))),
-    sp.k1: rule(quiet(lambda out, x: -0.5 * (sp.k0(x) + sp.kv(2.0, x)))),
-    sp.kv: rule(no_partial("kv", "v"), quiet(lambda out, v, z: -neighbours(sp.kv, v, z, 1))),
-    sp.kve: rule(
-        no_partial("kve", "v"),
-        quiet(lambda out, v, z: out - neighbours(sp.kve, v, z, 1)),
-    ),
-    sp.k0e: rule(quiet(lambda out, x: out - sp.k1e(x))),
-    sp.k1e: rule(quiet(lambda out, x: out - 0.5 * (sp.k0e(x) + sp.kve(2.0, x)))),
-    sp.kn: rule(
-        no_partial("kn", "n"),
-        quiet(lambda out, n, x: -neighbours(sp.kv, np.trunc(n), x, 1)),
-    ),
-    sp.yn: rule(
-        no_partial("yn", "n"), quiet(lambda out, n, x: half_difference(sp.yv, np.trunc(n), x))
-    ),
-    sp.jve: rule(no_partial("jve", "v"), scaled_across(sp.jve)),
-    sp.yve: rule(no_partial("yve", "v"), quiet(scaled_across(sp.yve))),
-    sp.hankel1: rule(
-        no_partial("hankel1", "v"), quiet(lambda out, v, z: half_difference(sp.hankel1, v, z))
-    ),
-    sp.hankel2: rule(
-        no_partial("hankel2", "v"), quiet(lambda out, v, z: half_difference(sp.hankel2, v, z))
-    ),
-    sp.hankel1e: rule(  # which is hankel1 times exp(-iz)
-        no_partial("hankel1e", "v"),
-        quiet(lambda out, v, z: half_difference(sp.hankel1e, v, z) - 1j * out),
-    ),
-    sp.hankel2e: rule(
-        no_partial("hankel2e", "v"),
-        quiet(lambda out, v, z: half_difference(sp.hankel2e, v, z) + 1j * out),
-    ),
-    sp.airy: Rule(makers=(airy,), multiple=True),
-    sp.airye: Rule(makers=(quiet(scaled_airy),), multiple=True),
+BESSEL: dict[Any, Any] = {
+    sp.j0: lambda out, x: -sp.j1(x),
+    sp.j1: lambda out, x: 0.5 * (sp.j0(x) - sp.jv(2.0, x)),
+    sp.jv: ("v", lambda out, v, z: neighbours(sp.jv, v, z, -1)),
+    sp.y0: lambda out, x: -sp.y1(x),
+    sp.y1: lambda out, x: 0.5 * (sp.y0(x) - sp.yv(2.0, x)),
+    sp.yv: ("v", lambda out, v, z: neighbours(sp.yv, v, z, -1)),
+    sp.i0: lambda out, x: sp.i1(x),
+    sp.i1: lambda out, x: 0.5 * (sp.i0(x) + sp.iv(2.0, x)),
+    sp.iv: ("v", lambda out, v, z: neighbours(sp.iv, v, z, 1)),
+    sp.i0e: lambda out, x: sp.i1e(x) - np.sign(x) * out,
+    sp.i1e: lambda out, x: 0.5 * (sp.i0e(x) + sp.ive(2.0, x)) - np.sign(x) * out,
+    sp.ive: ("v", scaled_first),
+    sp.k0: lambda out, x: -sp.k1(x),
+    sp.k1: lambda out, x: -0.5 * (sp.k0(x) + sp.kv(2.0, x)),
+    sp.kv: ("v", lambda out, v, z: -neighbours(sp.kv, v, z, 1)),
+    sp.kve: ("v", lambda out, v, z: out - neighbours(sp.kve, v, z, 1)),
+    sp.k0e: lambda out, x: out - sp.k1e(x),
+    sp.k1e: lambda out, x: out - 0.5 * (sp.k0e(x) + sp.kve(2.0, x)),
+    sp.kn: ("n", lambda out, n, x: -neighbours(sp.kv, np.trunc(n), x, 1)),
+    sp.yn: ("n", lambda out, n, x: neighbours(sp.yv, np.trunc(n), x, -1)),
+    sp.jve: ("v", scaled_across(sp.jve)),
+    sp.yve: ("v", scaled_across(sp.yve)),
+    sp.hankel1: ("v", lambda out, v, z: neighbours(sp.hankel1, v, z, -1)),
+    sp.hankel2: ("v", lambda out, v, z: neighbours(sp.hankel2, v, z, -1)),
+    # hankel1 times exp(-iz)
+    sp.hankel1e: ("v", lambda out, v, z: neighbours(sp.hankel1e, v, z, -1) - 1j * out),
+    sp.hankel2e: ("v", lambda out, v, z: neighbours(sp.hankel2e, v, z, -1) + 1j * out),
+    sp.airy: airy,
+    sp.airye: scaled_airy,
 }
 
 
@@ -175,13 +160,13 @@ def struve_over_x(x: Array) -> Array:
     return over_x(x, lambda x: sp.struve(0.0, x) / x, STRUVE_SERIES, -1)
 
 
-def each_of(*slopes: Callable[[Array], Array]) -> Entry:
-    """Make the rule of a function of x with several outputs from their derivatives."""
+def each_of(*slopes: Callable[[Array], Array]) -> Maker:
+    """Make the maker of a function of x with several outputs from their derivatives."""
 
     def maker(k: int, outs: tuple[Array, ...], x: Array) -> Array:
         return slopes[k](x)
 
-    return Rule(makers=(quiet(maker),), multiple=True)
+    return maker
 
 
 def fresnel_plus(k: int, outs: tuple[Array, Array], x: Array) -> Array:
@@ -254,32 +239,271 @@ def log_wright(out: Array, a: Array, b: Array, x: Array) -> Array:
     return np.exp(sp.log_wright_bessel(a, a + b, x) - out)
 
 
-def by_last(name: str, refused: str, maker: Maker) -> Entry:
-    """Make the rule of a function whose parameters, before the argument, refuse handles."""
-    return rule(*(no_partial(name, each) for each in refused.split()), quiet(maker))
-
-
-BESSEL_INTEGRALS: dict[Any, Entry] = {
+BESSEL |= {
     sp.itj0y0: each_of(sp.j0, sp.y0),
     sp.iti0k0: each_of(sp.i0, sp.k0),
     sp.it2j0y0: each_of(circular, lambda x: -sp.y0(x) / x),
     sp.it2i0k0: each_of(hyperbolic, lambda x: -sp.k0(x) / x),
-    sp.itstruve0: rule(lambda out, x: sp.struve(0.0, x)),
-    sp.itmodstruve0: rule(lambda out, x: sp.modstruve(0.0, x)),
-    sp.it2struve0: rule(quiet(lambda out, x: -struve_over_x(x))),
+    sp.itstruve0: lambda out, x: sp.struve(0.0, x),
+    sp.itmodstruve0: lambda out, x: sp.modstruve(0.0, x),
+    sp.it2struve0: lambda out, x: -struve_over_x(x),
     sp.itairy: each_of(  # of which SciPy gives rough values, from 1 up to 9.25
         lambda x: sp.airy(x)[0],
         lambda x: sp.airy(x)[2],
         lambda x: sp.airy(-x)[0],
         lambda x: sp.airy(-x)[2],
     ),
-    sp.modfresnelp: Rule(makers=(quiet(fresnel_plus),), multiple=True),
-    sp.modfresnelm: Rule(makers=(quiet(fresnel_minus),), multiple=True),
-    sp.besselpoly: rule(
-        quiet(bessel_moment), no_partial("besselpoly", "lmb"), no_partial("besselpoly", "nu")
-    ),
-    sp.struve: by_last("struve", "v", struve),
-    sp.modstruve: by_last("modstruve", "v", modified_struve),
-    sp.wright_bessel: by_last("wright_bessel", "a b", wright),
-    sp.log_wright_bessel: by_last("log_wright_bessel", "a b", log_wright),
+    sp.modfresnelp: fresnel_plus,
+    sp.modfresnelm: fresnel_minus,
+    sp.besselpoly: (bessel_moment, "lmb", "nu"),
+    sp.struve: ("v", struve),
+    sp.modstruve: ("v", modified_struve),
+    sp.wright_bessel: ("a", "b", wright),
+    sp.log_wright_bessel: ("a", "b", log_wright),
 }
+
+
+# Spherical Bessel functions, and derivatives of Bessel functions, which SciPy writes in Python
+
+
+Function = Callable[..., Any]
+
+
+def taking_arrays(function: Function) -> Function:
+    """Let a function of numbers take arrays without axes, which handles are of."""
+
+    @functools.wraps(function)
+    def unpacked(order: Any, x: Any) -> Any:
+        return function(order, x.item() if isinstance(x, np.ndarray) and not x.ndim else x)
+
+    return unpacked
+
+
+def spherical(name: str, below: int, above: int) -> Function:
+    """Enter the rule of one kind: (2n + 1) w' = below n w_(n-1) + above (n + 1) w_(n+1).
+
+    The same holds for w', which SciPy gives as well, so nothing is divided by z.
+    """
+    function = scipy_function(getattr(sp, name), HOME, "z")
+
+    def maker(out: Array, n: Array, z: Array, derivative: bool) -> Array:
+        if not derivative:
+            slope: Array = function(n, z, True)
+            return slope
+        whole = as_array(n).astype(np.intp)
+        if np.any(np.not_equal(whole, n)):
+            raise UnsupportedArgumentError(
+                f"{name}: SciPy leaves out the fraction of an order, and has a sign of its own for "
+                "it below 0; write int(n) or np.trunc(n)"
+            )
+        n = whole
+        lowest = np.equal(n, 0)
+        lower = n * np.where(lowest, 0, function(np.where(lowest, 0, n - 1), z, True))
+        upper = (n + 1) * function(n + 1, z, True)
+        return (below * lower + above * upper) / (2 * n + 1)
+
+    BESSEL[function] = rule(
+        no_partial(name, "n"),
+        quiet(maker),
+        signature=arguments_of(function, "n z", "derivative"),
+        facts=facts.elementwise("n", "z"),
+    )
+    return function
+
+
+def of_numbers(name: str, composition: Function) -> None:
+    """Enter a function of which SciPy's takes numbers alone."""
+    counterpart(BESSEL, taking_arrays(getattr(sp, name)), "x", composition)
+
+
+def riccati(kind: str, function: Function) -> None:
+    """Enter x w_n(x) and its derivative, for all orders up to n, DLMF 10.21(xi)."""
+
+    def composed(n: Any, x: Array) -> tuple[Array, Array]:
+        orders = np.arange(operator.index(n) + 1)
+        value = function(orders, x)
+        return x * value, value + x * function(orders, x, True)
+
+    of_numbers(f"riccati_{kind}", composed)
+
+
+def lmbda(v: float, x: Array) -> tuple[Array, Array]:
+    """0F1(v + 1; -x**2 / 4), DLMF 10.16.9, and its derivative."""
+    orders = v % 1 + np.arange(int(v) + 1)
+    power = -0.25 * (x * x)
+    return sp.hyp0f1(orders + 1, power), -0.5 * x / (orders + 1) * sp.hyp0f1(orders + 2, power)
+
+
+def in_sequence(function: Function) -> Function:
+    """Make the composition that gives a function of orders up to v, one apart, from [0, 1) on."""
+
+    def composed(v: float, x: Array) -> tuple[Array, Array]:
+        if v < 0:
+            raise UnsupportedArgumentError(
+                f"scipy.special.{function.__name__}_seq: of v < 0 SciPy gives other orders, and "
+                f"not all derivatives; write scipy.special.{function.__name__} of an array of v"
+            )
+        value, slope = function(v % 1 + np.arange(max(int(v), 1) + 1), x)
+        return value, slope
+
+    return composed
+
+
+spherical("spherical_in", 1, 1)
+spherical("spherical_kn", -1, -1)
+riccati("jn", spherical("spherical_jn", 1, -1))
+riccati("yn", spherical("spherical_yn", 1, -1))
+of_numbers("lmbda", lmbda)
+of_numbers("pbdv_seq", in_sequence(sp.pbdv))
+of_numbers("pbvv_seq", in_sequence(sp.pbvv))
+
+
+# Solutions of the wave equation's separated parts: Kelvin, Weber, Mathieu, spheroidal functions
+
+
+DEGREE = math.pi / 180
+
+# Kelvin functions: w = ber + i bei = J0(c x) with c = exp(3 pi i / 4) fulfils w'' = i w - w' / x,
+# and so does ker + i kei, DLMF 10.61.1, 10.61.2 and 10.61.3
+
+TURN = complex(-math.sqrt(0.5), math.sqrt(0.5))
+
+
+def curvature(x: Array, w: Array, slope: Array) -> Array:
+    """ber'' + i bei''; near 0 from Bessel's functions, DLMF 10.6.1, without a quotient."""
+    near = np.less(np.absolute(x), 1)
+    inner, outer = np.where(near, x, 0), np.where(near, 1, x)
+    direct = 1j * w - slope / outer
+    return np.where(near, 0.5j * (sp.jv(0.0, TURN * inner) - sp.jv(2.0, TURN * inner)), direct)
+
+
+def pole(x: Array, w: Array, slope: Array) -> Array:
+    """ker'' + i kei'', where kei'' grows like log(1/x) at 0."""
+    at_pole = np.equal(x, 0)
+    away = np.where(at_pole, 1, x)
+    return np.where(at_pole, complex(math.inf, math.inf), 1j * w - slope / away)
+
+
+def kelvin(k: int, outs: tuple[Array, ...], x: Array) -> Array:
+    """Be', Ke' and their derivatives."""
+    if k < 2:
+        return outs[k + 2]
+    return (curvature, pole)[k - 2](x, outs[k - 2], outs[k])
+
+
+def bent(out: Array, x: Array, part: str) -> Array:
+    """One part of ber'' + i bei''."""
+    whole = curvature(x, sp.ber(x) + 1j * sp.bei(x), sp.berp(x) + 1j * sp.beip(x))
+    return getattr(whole, part)
+
+
+def ker_bent(out: Array, x: Array) -> Array:
+    """ker'' = -kei - ker' / x."""
+    return -sp.kei(x) - out / x
+
+
+def kei_bent(out: Array, x: Array) -> Array:
+    """kei'' = ker - kei' / x, where kei' vanishes at 0."""
+    at_pole = np.equal(x, 0)
+    return sp.ker(x) - out / np.where(at_pole, 1, x)
+
+
+# Functions that come as a pair, with the derivative
+
+Equation = Callable[..., Array]
+"""``equation(w, slope, *parameters, x)``: the second derivative of w by x."""
+
+
+def pair(refused: str, equation: Equation, unit: float = 1.0) -> tuple[Any, ...]:
+    """Make the row of a function that gives w and w'.
+
+    Parameters
+    ----------
+    refused : str
+        Its parameters, apart by spaces.
+    equation : callable
+    unit : float
+        What x is measured in, where w' is by a number: degrees.
+    """
+
+    def maker(k: int, outs: tuple[Array, Array], *arguments: Array) -> Array:
+        value, slope = outs
+        return unit * (equation(value, slope, *arguments) if k else slope)
+
+    return *refused.split(), maker
+
+
+def weber(w: Array, slope: Array, v: Array, x: Array) -> Array:
+    """The second derivative of parabolic cylinder functions by the argument, DLMF 12.2.4."""
+    return (0.25 * x * x - v - 0.5) * w
+
+
+def weber_between(w: Array, slope: Array, a: Array, x: Array) -> Array:
+    """The second derivative of Weber's functions by the argument, DLMF 12.14.2."""
+    return (a - 0.25 * x * x) * w
+
+
+def mathieu(values: Any) -> Equation:
+    """The second derivative of Mathieu functions by the argument, DLMF 28.2.1."""
+    return lambda w, slope, m, q, x: (2 * q * np.cos(2 * DEGREE * x) - values(m, q)) * w
+
+
+def mathieu_modified(values: Any) -> Equation:
+    """The second derivative of modified Mathieu functions by the argument, DLMF 28.20.1."""
+    return lambda w, slope, m, q, x: (values(m, q) - 2 * q * np.cosh(2 * x)) * w
+
+
+def spheroidal(values: Any, around: bool, sign: int) -> Equation:
+    """(1 - x**2) w'' = 2 x w' - (cv - c**2 x**2 - m**2 / (1 - x**2)) w, DLMF 30.2.1.
+
+    Parameters
+    ----------
+    values : callable
+        SciPy's for cv, which is Flammer's.
+    around : bool
+        Whether the function is of the angle; else it is of the radius, DLMF 30.11.
+    sign : int
+        1 for prolate functions, -1 for oblate ones, in which i c stands for c, and i x for x where
+        it is a radius.
+    """
+
+    def equation(w: Array, slope: Array, m: Array, n: Array, c: Array, *cv_x: Array) -> Array:
+        cv, x = cv_x if len(cv_x) == 2 else (values(m, n, c), *cv_x)
+        square = c * c * x * x
+        if around:
+            inside = 1 - x * x
+            return (2 * x * slope - (cv - sign * square - m * m / inside) * w) / inside
+        outside = x * x - sign
+        return (-2 * x * slope + (cv - square + sign * m * m / outside) * w) / outside
+
+    return equation
+
+
+BESSEL |= {
+    sp.ber: lambda out, x: sp.berp(x),
+    sp.bei: lambda out, x: sp.beip(x),
+    sp.ker: lambda out, x: sp.kerp(x),
+    sp.kei: lambda out, x: sp.keip(x),
+    sp.berp: lambda out, x: bent(out, x, "real"),
+    sp.beip: lambda out, x: bent(out, x, "imag"),
+    sp.kerp: ker_bent,
+    sp.keip: kei_bent,
+    sp.kelvin: kelvin,
+    sp.pbdv: pair("v", weber),
+    sp.pbvv: pair("v", weber),
+    sp.pbwa: pair("a", weber_between),
+    sp.mathieu_cem: pair("m q", mathieu(sp.mathieu_a), DEGREE),
+    sp.mathieu_sem: pair("m q", mathieu(sp.mathieu_b), DEGREE),
+    **dict.fromkeys(
+        (sp.mathieu_modcem1, sp.mathieu_modcem2), pair("m q", mathieu_modified(sp.mathieu_a))
+    ),
+    **dict.fromkeys(
+        (sp.mathieu_modsem1, sp.mathieu_modsem2), pair("m q", mathieu_modified(sp.mathieu_b))
+    ),
+}
+
+for kind, values, sign in (("pro", sp.pro_cv, 1), ("obl", sp.obl_cv, -1)):
+    for name in (f"{kind}_ang1", f"{kind}_rad1", f"{kind}_rad2"):
+        equation = spheroidal(values, "ang" in name, sign)
+        BESSEL[getattr(sp, name)] = pair("m n c", equation)
+        BESSEL[getattr(sp, f"{name}_cv")] = pair("m n c cv", equation)

@@ -1,4 +1,4 @@
-"""SciPy's elliptic integrals: Legendre's incomplete ones, Jacobi's functions, and Carlson's.
+"""SciPy's elliptic integrals: Legendre's incomplete ones, Jacobi's functions, Carlson's; harmonics.
 
 A derivative of one of Carlson's integrals is an integral
 
@@ -18,43 +18,11 @@ import numpy as np
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array, possibly, primal
-from tape_ad.extend.rules import Entry, Maker, Rule, arguments_of, overridable, quiet, rule
-from tape_ad.scipy.special.shared import no_partial, sp, where_found
+from tape_ad.extend.rules import Maker, arguments_of, overridable, quiet, rule
+from tape_ad.scipy.counterparts import counterpart
+from tape_ad.scipy.special.shared import sp, where_found
 
-__all__ = ["ELLIPTIC", "INTEGRALS"]
-
-
-def expn(out: Array, n: Array, x: Array) -> Array:
-    """-E_(n-1)(x), DLMF 8.19.13; for n = 0, of exp(-x) / x itself.
-
-    SciPy drops what there is of `n` behind the point.
-    """
-    n = np.trunc(n)
-    lowest = np.equal(n, 0)
-    lower = -sp.expn(np.where(lowest, 0, np.subtract(n, 1)), x)
-    return np.where(lowest, -out * (1 + 1 / x), lower) if lowest.any() else lower
-
-
-def sici(k: int, outs: tuple[Array, Array], x: Array) -> Array:
-    """sin(x) / x for Si and cos(x) / x for Ci, DLMF 6.2."""
-    return np.cos(x) / x if k else np.sinc(x * (1 / math.pi))
-
-
-def shichi(k: int, outs: tuple[Array, Array], x: Array) -> Array:
-    """sinh(x) / x = sin(ix) / (ix) for Shi and cosh(x) / x for Chi, DLMF 6.2."""
-    if k:
-        return np.cosh(x) / x
-    sinhc = np.sinc(x * (1j / math.pi))
-    return sinhc if x.dtype.kind == "c" else sinhc.real
-
-
-def spence(out: Array, z: Array) -> Array:
-    """log(z) / (1 - z), near 1 by the hypergeometric function, DLMF 15.4.1."""
-    near = np.less(np.absolute(z - 1), 0.5)
-    inner, outer = np.where(near, 1 - z, 0), np.where(near, 2, z)
-    series = -sp.hyp2f1(1.0, 1.0, 2.0, inner)
-    return np.where(near, series, np.log(outer) / (1 - outer))
-
+__all__ = ["ELLIPTIC", "carlson_last"]
 
 # Carlson's integrals give the derivatives of the complete elliptic integrals without cancellation:
 # K - E = m R_D(0, p, 1) / 3 and E - p K = m p R_D(0, 1, p) / 3 with p = 1 - m, DLMF 19.25.1
@@ -94,32 +62,6 @@ def around_one(p: Array) -> tuple[Array, Array, Array]:
     """Tell where p is near 1, and give p there and elsewhere, filled up with harmless numbers."""
     near = np.less(np.absolute(p - 1), 0.5)
     return near, np.where(near, p, 1), np.where(near, 2, p)
-
-
-INTEGRALS: dict[Any, Entry] = {
-    sp.expi: rule(quiet(lambda out, x: np.exp(x) / x)),
-    sp.exp1: rule(quiet(lambda out, z: -np.exp(-z) / z)),
-    sp.expn: rule(no_partial("expn", "n"), quiet(expn)),
-    sp.sici: Rule(makers=(quiet(sici),), multiple=True),
-    sp.shichi: Rule(makers=(quiet(shichi),), multiple=True),
-    sp.spence: rule(quiet(spence)),
-    sp.ellipk: rule(quiet(lambda out, m: carlson_last(1 - m) / 6)),
-    sp.ellipkm1: rule(quiet(lambda out, p: carlson_last(p) / -6)),
-    sp.ellipe: rule(quiet(lambda out, m: carlson_first(1 - m) / -6)),
-    carlson_first: rule(quiet(carlson_first_slope), facts=facts.ELEMENTWISE),
-    carlson_last: rule(quiet(carlson_last_slope), facts=facts.ELEMENTWISE),
-    sp.hyp1f1: rule(
-        no_partial("hyp1f1", "a"),
-        no_partial("hyp1f1", "b"),
-        quiet(lambda out, a, b, x: a / b * sp.hyp1f1(a + 1, b + 1, x)),
-    ),
-    sp.hyp2f1: rule(
-        no_partial("hyp2f1", "a"),
-        no_partial("hyp2f1", "b"),
-        no_partial("hyp2f1", "c"),
-        quiet(lambda out, a, b, c, z: a * b / c * sp.hyp2f1(a + 1, b + 1, c + 1, z)),
-    ),
-}
 
 
 DIGITS = 37.0
@@ -231,7 +173,7 @@ def of_second_kind(*powers: int) -> Maker:
         nowhere = np.isinf(primal(x) + primal(y)) & np.equal(primal(z), 0)
         return slope * np.where(nowhere, np.nan, 1.0) if possibly(nowhere) else slope
 
-    return quiet(maker)
+    return maker
 
 
 def degenerate_first(out: Array, x: Array, y: Array) -> Array:
@@ -279,6 +221,15 @@ def of_third_kind(position: int) -> Maker:
         return -factor * algebraic(x, y, z, p, tuple(powers))
 
     return maker
+
+
+def mean_slope(out: Array, a: Array, b: Array) -> Array:
+    """d agm(a, b) / da, from agm = pi b / (2 K(1 - a**2 / b**2)), DLMF 19.8.5, and dK/dm."""
+    nothing = np.equal(primal(b), 0) & np.not_equal(primal(a), 0)  # of 0 and any number
+    b = np.where(nothing, 1, b) if possibly(nothing) else b
+    ratio = a / b
+    slope = (2 / (3 * math.pi)) * (out / b) ** 2 * ratio * carlson_last(ratio * ratio)
+    return np.where(nothing, 0, slope) if possibly(nothing) else slope
 
 
 # Legendre's, in the notation s = sin(phi), d = 1 - m s**2; DLMF 19.25.5, 19.25.9 and 19.4
@@ -355,42 +306,117 @@ def jacobi_by_m(k: int, outs: tuple[Array, ...], u: Array, m: Array) -> Array:
     return -sn * slope if k else cn * slope
 
 
-ELLIPTIC: dict[Any, Entry] = {
+ELLIPTIC: dict[Any, Any] = {
+    sp.ellipk: lambda out, m: carlson_last(1 - m) / 6,
+    sp.ellipkm1: lambda out, p: carlson_last(p) / -6,
+    sp.ellipe: lambda out, m: carlson_first(1 - m) / -6,
+    carlson_first: carlson_first_slope,
+    carlson_last: carlson_last_slope,
+    sp.agm: (mean_slope, lambda out, a, b: mean_slope(out, b, a)),
     algebraic: rule(
         *map(raised, range(4)),
         signature=arguments_of(algebraic, "x y z p"),
         facts=facts.elementwise("x", "y", "z", "p"),
     ),
-    sp.elliprf: rule(
-        quiet(lambda out, x, y, z: symmetric_first(y, z, x)),
-        quiet(lambda out, x, y, z: symmetric_first(x, z, y)),
-        quiet(lambda out, x, y, z: symmetric_first(x, y, z)),
+    sp.elliprf: (
+        lambda out, x, y, z: symmetric_first(y, z, x),
+        lambda out, x, y, z: symmetric_first(x, z, y),
+        lambda out, x, y, z: symmetric_first(x, y, z),
     ),
-    sp.elliprd: rule(of_second_kind(1, 0, 1), of_second_kind(0, 1, 1), of_second_kind(0, 0, 2)),
-    sp.elliprg: rule(
-        quiet(lambda out, x, y, z: symmetric_second(y, z, x)),
-        quiet(lambda out, x, y, z: symmetric_second(x, z, y)),
-        quiet(lambda out, x, y, z: symmetric_second(x, y, z)),
+    sp.elliprd: (of_second_kind(1, 0, 1), of_second_kind(0, 1, 1), of_second_kind(0, 0, 2)),
+    sp.elliprg: (
+        lambda out, x, y, z: symmetric_second(y, z, x),
+        lambda out, x, y, z: symmetric_second(x, z, y),
+        lambda out, x, y, z: symmetric_second(x, y, z),
     ),
-    sp.elliprc: rule(where_found(degenerate_first), where_found(degenerate_second)),
+    sp.elliprc: (where_found(degenerate_first), where_found(degenerate_second)),
     sp.elliprj: rule(*map(of_third_kind, range(4))),
-    first_by_m: rule(
-        quiet(lambda out, phi, m: 0.5 * np.sin(phi) ** 2 / leftover(phi, m) ** 1.5),
-        quiet(first_by_m_again),
-        facts=facts.ELEMENTWISE,
+    first_by_m: (
+        lambda out, phi, m: 0.5 * np.sin(phi) ** 2 / leftover(phi, m) ** 1.5,
+        first_by_m_again,
     ),
-    second_by_m: rule(
-        quiet(lambda out, phi, m: -0.5 * np.sin(phi) ** 2 / np.sqrt(leftover(phi, m))),
-        quiet(second_by_m_again),
-        facts=facts.ELEMENTWISE,
+    second_by_m: (
+        lambda out, phi, m: -0.5 * np.sin(phi) ** 2 / np.sqrt(leftover(phi, m)),
+        second_by_m_again,
     ),
-    sp.ellipkinc: rule(  # DLMF 19.2.4 and 19.2.5, by the upper limit
-        quiet(lambda out, phi, m: 1 / np.sqrt(leftover(phi, m))),
-        quiet(lambda out, phi, m: first_by_m(phi, m)),
+    sp.ellipkinc: (  # DLMF 19.2.4 and 19.2.5, by the upper limit
+        lambda out, phi, m: 1 / np.sqrt(leftover(phi, m)),
+        lambda out, phi, m: first_by_m(phi, m),
     ),
-    sp.ellipeinc: rule(
-        quiet(lambda out, phi, m: np.sqrt(leftover(phi, m))),
-        quiet(lambda out, phi, m: second_by_m(phi, m)),
+    sp.ellipeinc: (
+        lambda out, phi, m: np.sqrt(leftover(phi, m)),
+        lambda out, phi, m: second_by_m(phi, m),
     ),
-    sp.ellipj: Rule(makers=(quiet(jacobi), quiet(jacobi_by_m)), multiple=True),
+    sp.ellipj: (jacobi, jacobi_by_m),
 }
+
+
+# SciPy's ellipsoidal harmonics of the first kind, Lame's functions of whole degrees
+
+
+def kind(n: int, p: int) -> tuple[int, int, int, int]:
+    """Tell which one of its class the p-th function is, and whether it has each of the factors."""
+    r, odd = n // 2, n % 2
+    classes = ((r + 1, odd, 0, 0), (n - r, 1 - odd, 1, 0), (n - r, 1 - odd, 0, 1), (r, odd, 1, 1))
+    for size, *factors in classes:
+        if p <= size:
+            return p - 1, *factors  # type: ignore[return-value]  # of three factors
+        p -= size
+    raise UnsupportedArgumentError("scipy.special.ellip_harm: p is to be from 1 to 2 n + 1")
+
+
+def ellip_harm(h2: Array, k2: Array, n: Any, p: Any, s: Array, signm: Any, signn: Any) -> Array:
+    """Compose the function of numbers h2, k2, n and p."""
+    if any(np.ndim(each) for each in (h2, k2, n, p)):
+        raise UnsupportedArgumentError(
+            "scipy.special.ellip_harm: h2, k2, n and p cannot be arrays when an argument is a "
+            "handle; call it for each of them, and write np.stack around the results"
+        )
+    index, *factors = kind(int(n), int(p))
+    size = (int(n) - sum(factors)) // 2
+    coefficients = polynomial(as_array(h2), as_array(k2), size, factors, index)
+    s = as_array(s)
+    square = s * s
+    value: Array = 1.0
+    for coefficient in coefficients:
+        value = value * square + coefficient
+    if factors[0]:
+        value = value * s
+    if factors[1]:
+        value = value * (signm * np.sqrt(np.abs(square - h2)))
+    if factors[2]:
+        value = value * (signn * np.sqrt(np.abs(square - k2)))
+    return value + 0 * square
+
+
+def polynomial(h2: Array, k2: Array, size: int, factors: list[int], index: int) -> list[Array]:
+    """Give the coefficients of the polynomial below the first, from the highest down.
+
+    Parameters
+    ----------
+    h2, k2 : array, shape ()
+    size : int
+        Its degree.
+    factors : list of int
+        Which factors stand before it.
+    index : int
+        Which of the polynomials of this degree.
+    """
+    zero, first, second = (0.5 + each for each in factors)
+    total = zero + first + second
+    j = np.arange(size + 1.0)
+    inner = zero * (h2 + k2) + first * k2 + second * h2
+    diagonal = -(h2 + k2) * j * (j - 1) - inner * j
+    above = h2 * k2 * ((j + zero) * (j + 1))
+    below = j * (j - 1) + total * j - size * (size - 1 + total)
+    matrix = np.diag(diagonal) + np.diag(above[:-1], 1) + np.diag(below[:-1], -1)
+    values = np.linalg.eigvals(matrix).real
+    value = values[np.argsort(values)[-1 - index]]  # SciPy begins with the largest
+    found: list[Array] = [1.0, 0.0]
+    for row in range(size, 0, -1):
+        higher = above[row] * found[1] if row < size else 0.0
+        found.insert(0, ((value - diagonal[row]) * found[0] - higher) / below[row - 1])
+    return found[-3::-1]
+
+
+counterpart(ELLIPTIC, sp.ellip_harm, "h2 k2 s", quiet(ellip_harm))

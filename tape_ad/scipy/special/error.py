@@ -5,13 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.extend import facts
-from tape_ad.extend.arrays import Array, bounded, possibly, unit
-from tape_ad.extend.rules import Entry, Rule, overridable, quiet, rule
-from tape_ad.rules.numpy.elementwise import power_base, power_exponent
-from tape_ad.scipy.special.shared import in_double, sp
+from tape_ad.extend.arrays import Array, bounded, possibly
+from tape_ad.scipy.special.shared import of_doubles, sp
 
-__all__ = ["ERROR", "PENALTIES"]
+__all__ = ["ERROR"]
 
 TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 ROOT_HALF = math.sqrt(0.5)
@@ -21,24 +18,16 @@ FAR = 7.0
 """Where the asymptotic series of erfcx and dawsn take over."""
 
 
-@overridable
+@of_doubles
 def erfcx_derivative(x: Array, order: int) -> Array:
     """Differentiate `scipy.special.erfcx` a number of times, for real x."""
-
-    def derivative(x: Array) -> Array:
-        return quadratic_growth(x, sp.erfcx(x), order, 1, -TWO_OVER_ROOT_PI, x > FAR)
-
-    return in_double(derivative, x)
+    return quadratic_growth(x, sp.erfcx(x), order, 1, -TWO_OVER_ROOT_PI, x > FAR)
 
 
-@overridable
+@of_doubles
 def dawsn_derivative(x: Array, order: int) -> Array:
     """Differentiate `scipy.special.dawsn` a number of times, for real x."""
-
-    def derivative(x: Array) -> Array:
-        return quadratic_growth(x, sp.dawsn(x), order, -1, 1.0, np.abs(x) > FAR)
-
-    return in_double(derivative, x)
+    return quadratic_growth(x, sp.dawsn(x), order, -1, 1.0, np.abs(x) > FAR)
 
 
 def quadratic_growth(
@@ -114,68 +103,68 @@ def fresnel(k: int, outs: tuple[Array, Array], z: Array) -> Array:
     return np.cos(angle) if k else np.sin(angle)
 
 
-ERROR: dict[Any, Entry] = {
-    sp.erf: rule(quiet(lambda out, x: bell(x, 1.0, TWO_OVER_ROOT_PI))),
-    sp.erfc: rule(quiet(lambda out, x: bell(x, 1.0, -TWO_OVER_ROOT_PI))),
-    sp.erfcx: rule(quiet(erfcx)),
-    erfcx_derivative: rule(
-        lambda out, x, order: erfcx_derivative(x, order + 1), None, facts=facts.elementwise("x")
-    ),
-    sp.dawsn: rule(dawsn),
-    dawsn_derivative: rule(
-        lambda out, x, order: dawsn_derivative(x, order + 1), None, facts=facts.elementwise("x")
-    ),
-    sp.wofz: rule(quiet(lambda out, z: -2 * z * out + 1j * TWO_OVER_ROOT_PI)),
-    sp.erfinv: rule(quiet(lambda out, y: np.exp(out * out) / TWO_OVER_ROOT_PI)),
-    sp.erfcinv: rule(quiet(lambda out, y: np.exp(out * out) / -TWO_OVER_ROOT_PI)),
-    sp.ndtr: rule(quiet(lambda out, x: bell(x, 0.5, NORMAL))),
-    sp.ndtri: rule(quiet(lambda out, y: np.exp(0.5 * out * out) / NORMAL)),
-    sp.log_ndtr: rule(quiet(lambda out, x: inverse_mills_ratio(x))),
-    sp.owens_t: rule(owens_t_first, owens_t_second),
-    sp.fresnel: Rule(makers=(fresnel,), multiple=True),
-}
+def expn(out: Array, n: Array, x: Array) -> Array:
+    """-E_(n-1)(x), DLMF 8.19.13; for n = 0, of exp(-x) / x itself.
 
-
-DEGREE = math.pi / 180
-
-
-def huber_first(out: Array, delta: Array, r: Array) -> Array:
-    """Differentiate by delta: nothing within, abs(r) - delta beyond; nan where delta < 0."""
-    slope = np.where(np.less_equal(np.abs(r), delta), 0.0, np.abs(r) - delta)
-    return np.where(np.less(delta, 0), np.nan, slope)
-
-
-def huber_second(out: Array, delta: Array, r: Array) -> Array:
-    """Differentiate by r: r within, and delta with its sign beyond."""
-    slope = np.where(np.less_equal(np.abs(r), delta), r, delta * np.sign(r))
-    return np.where(np.less(delta, 0), np.nan, slope)
-
-
-def pseudo_huber_first(out: Array, delta: Array, r: Array) -> Array:
-    """Differentiate delta (s - delta) by delta, with s = hypot(delta, r): (s - delta)**2 / s.
-
-    0 where both are 0.
+    SciPy drops what there is of `n` behind the point.
     """
-    s = np.hypot(delta, r)
-    excess = r * unit(r, s + delta)
-    return np.where(np.less(delta, 0), np.nan, excess * unit(excess, s))
+    n = np.trunc(n)
+    lowest = np.equal(n, 0)
+    lower = -sp.expn(np.where(lowest, 0, np.subtract(n, 1)), x)
+    return np.where(lowest, -out * (1 + 1 / x), lower) if lowest.any() else lower
 
 
-def pseudo_huber_second(out: Array, delta: Array, r: Array) -> Array:
-    """Differentiate by r: delta r / s, and 0 where both are 0."""
-    return np.where(np.less(delta, 0), np.nan, delta * unit(r, np.hypot(delta, r)))
+def sici(k: int, outs: tuple[Array, Array], x: Array) -> Array:
+    """sin(x) / x for Si and cos(x) / x for Ci, DLMF 6.2."""
+    return np.cos(x) / x if k else np.sinc(x * (1 / math.pi))
 
 
-PENALTIES: dict[Any, Entry] = {
-    sp.huber: rule(quiet(huber_first), quiet(huber_second)),
-    sp.pseudo_huber: rule(quiet(pseudo_huber_first), quiet(pseudo_huber_second)),
-    sp.powm1: rule(
-        lambda out, x, y: power_base(out + 1, x, y),
-        lambda out, x, y: power_exponent(out + 1, x, y),
+def shichi(k: int, outs: tuple[Array, Array], x: Array) -> Array:
+    """sinh(x) / x = sin(ix) / (ix) for Shi and cosh(x) / x for Chi, DLMF 6.2."""
+    if k:
+        return np.cosh(x) / x
+    sinhc = np.sinc(x * (1j / math.pi))
+    return sinhc if x.dtype.kind == "c" else sinhc.real
+
+
+def spence(out: Array, z: Array) -> Array:
+    """log(z) / (1 - z), near 1 by the hypergeometric function, DLMF 15.4.1."""
+    near = np.less(np.absolute(z - 1), 0.5)
+    inner, outer = np.where(near, 1 - z, 0), np.where(near, 2, z)
+    series = -sp.hyp2f1(1.0, 1.0, 2.0, inner)
+    return np.where(near, series, np.log(outer) / (1 - outer))
+
+
+ERROR: dict[Any, Any] = {
+    sp.erf: lambda out, x: bell(x, 1.0, TWO_OVER_ROOT_PI),
+    sp.erfc: lambda out, x: bell(x, 1.0, -TWO_OVER_ROOT_PI),
+    sp.erfcx: erfcx,
+    erfcx_derivative: lambda out, x, order: erfcx_derivative(x, order + 1),
+    sp.dawsn: dawsn,
+    dawsn_derivative: lambda out, x, order: dawsn_derivative(x, order + 1),
+    sp.wofz: lambda out, z: -2 * z * out + 1j * TWO_OVER_ROOT_PI,
+    sp.erfinv: lambda out, y: np.exp(out * out) / TWO_OVER_ROOT_PI,
+    sp.erfcinv: lambda out, y: np.exp(out * out) / -TWO_OVER_ROOT_PI,
+    sp.ndtr: lambda out, x: bell(x, 0.5, NORMAL),
+    sp.ndtri: lambda out, y: np.exp(0.5 * out * out) / NORMAL,
+    sp.log_ndtr: lambda out, x: inverse_mills_ratio(x),
+    sp.owens_t: (owens_t_first, owens_t_second),
+    sp.fresnel: fresnel,
+    sp.erfi: lambda out, z: np.exp(z * z) * TWO_OVER_ROOT_PI,
+    sp.expi: lambda out, x: np.exp(x) / x,
+    sp.exp1: lambda out, z: -np.exp(-z) / z,
+    sp.expn: ("n", expn),
+    sp.sici: sici,
+    sp.shichi: shichi,
+    sp.spence: spence,
+    sp.hyp1f1: ("a", "b", lambda out, a, b, x: a / b * sp.hyp1f1(a + 1, b + 1, x)),
+    sp.hyp2f1: (
+        "a",
+        "b",
+        "c",
+        lambda out, a, b, c, z: a * b / c * sp.hyp2f1(a + 1, b + 1, c + 1, z),
     ),
-    sp.radian: rule(  # d degrees, m minutes and s seconds
-        lambda out, d, m, s: np.full_like(out, DEGREE),
-        lambda out, d, m, s: np.full_like(out, DEGREE / 60),
-        lambda out, d, m, s: np.full_like(out, DEGREE / 3600),
-    ),
+    sp.hyp0f1: ("v", lambda out, v, z: sp.hyp0f1(v + 1, z) / v),  # DLMF 16.3.1
+    # DLMF 13.3.22
+    sp.hyperu: ("a", "b", lambda out, a, b, x: -a * sp.hyperu(a + 1, b + 1, x)),
 }

@@ -1,7 +1,11 @@
-"""SciPy's gamma function and its kin: logarithms, polygamma, beta, binomials.
+"""SciPy's gamma function and its kin: logarithms, polygamma, beta, binomials; zeta functions.
 
 At the poles of a function its derivative is nan, or inf where it has one sign on both sides. Where
 a reciprocal of the gamma function is 0, at whole numbers n <= 0, the derivative is exact.
+
+Derivatives with respect to x = s of ``zeta(s, q)`` are those of the formula of Euler and Maclaurin,
+DLMF 25.11.28, with a power series in the change of s in place of s: a list of its coefficients,
+here called a series.
 """
 
 import math
@@ -9,18 +13,42 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, possibly, primal
-from tape_ad.extend.rules import Entry, arguments_of, overridable, quiet, rule
+from tape_ad.extend.rules import arguments_of, quiet, rule
 from tape_ad.scipy.counterparts import takes_lists
-from tape_ad.scipy.special.shared import BERNOULLI, in_double, no_partial, sp
+from tape_ad.scipy.installed import asked
+from tape_ad.scipy.special.shared import BERNOULLI, Probe, of_doubles, sp
 
 __all__ = ["GAMMA", "digamma_step", "multigammaln", "polygamma"]
 
 
 @takes_lists
 def polygamma(n: Array, x: Array) -> Array:
-    """Differentiate digamma n times, also at complex x, and in the precision of x."""
+    """Differentiate digamma n times; see `scipy.special.polygamma`.
+
+    Parameters
+    ----------
+    n : array of int
+        It cannot be a handle.
+    x : array or Tensor
+        It broadcasts with `n`, and may be complex.
+
+    Returns
+    -------
+    array or Tensor
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        When `n` is a handle.
+
+    Examples
+    --------
+    >>> polygamma(1, np.array([1.0]))
+    array([1.64493407])
+    """
     n, x = np.asarray(n), np.asarray(x)
     if x.dtype.kind != "c":
         dtype = x.dtype if x.dtype.kind == "f" else np.float64
@@ -50,7 +78,7 @@ def complex_zeta(s: Array, z: Array) -> Array:
     return total
 
 
-@overridable
+@of_doubles
 def digamma_step(a: Array, b: Array) -> Array:
     """Compute digamma(a + b) - digamma(a), without the cancellation where b is small beside a.
 
@@ -58,15 +86,10 @@ def digamma_step(a: Array, b: Array) -> Array:
     it, ten steps of the recurrence 5.5.2 lead there. Where one of the arguments is not positive,
     by subtraction; where both have poles, these cancel by the reflection formula, DLMF 5.5.4.
     """
-    return in_double(step_in_double, a, b)
-
-
-def step_in_double(a: Array, b: Array) -> Array:
-    """Compute digamma(a + b) - digamma(a) without cancellation."""
     poles = is_pole(a) & is_pole(a + b)
     if poles.any():
-        elsewhere = step_in_double(np.where(poles, 1, a), np.where(poles, 0, b))
-        return np.where(poles, -step_in_double(np.where(poles, 1 - a - b, 1), b), elsewhere)
+        elsewhere = digamma_step(np.where(poles, 1, a), np.where(poles, 0, b))
+        return np.where(poles, -digamma_step(np.where(poles, 1 - a - b, 1), b), elsewhere)
     total: Array = 0.0
     for j in range(10):
         total = total + b / ((a + j) * (a + b + j))
@@ -162,7 +185,24 @@ def beyond(out: Array, n: Array, k: Array, sign: int) -> tuple[Array, Array]:
 
 @takes_lists
 def multigammaln(a: Array, d: int) -> Array:
-    """Compute SciPy's `multigammaln`, in the precision of a."""
+    """Compute the logarithm of the multivariate gamma function; see `scipy.special.multigammaln`.
+
+    Parameters
+    ----------
+    a : array or Tensor, any shape
+        Above (d - 1) / 2.
+    d : int
+        The dimension.
+
+    Returns
+    -------
+    array or Tensor, shape of `a`
+
+    Examples
+    --------
+    >>> multigammaln(np.array([1.0, 2.0]), 1)
+    array([0., 0.])
+    """
     a = np.asarray(a)
     dtype = a.dtype if a.dtype.kind == "f" else np.float64
     return np.asarray(sp.multigammaln(a, d)).astype(dtype)[()]
@@ -176,36 +216,107 @@ def multigammaln_partial(out: Array, a: Array, d: int) -> Array:
     return total
 
 
-GAMMA: dict[Any, Entry] = {
-    sp.gamma: rule(quiet(lambda out, x: out * sp.digamma(x))),
-    sp.gammaln: rule(quiet(lambda out, x: sp.digamma(x))),
-    sp.loggamma: rule(quiet(lambda out, x: sp.digamma(x))),
-    sp.rgamma: rule(quiet(reciprocal_gamma)),
-    sp.digamma: rule(quiet(lambda out, x: polygamma(1, x))),
-    polygamma: rule(
-        no_partial("polygamma", "n"),
-        quiet(lambda out, n, x: polygamma(n + 1, x)),
-        facts=facts.ELEMENTWISE,
-    ),
-    digamma_step: rule(
-        quiet(first_step), lambda out, a, b: polygamma(1, a + b), facts=facts.ELEMENTWISE
-    ),
+GAMMA: dict[Any, Any] = {
+    sp.gamma: lambda out, x: out * sp.digamma(x),
+    sp.gammaln: lambda out, x: sp.digamma(x),
+    sp.loggamma: lambda out, x: sp.digamma(x),
+    sp.rgamma: reciprocal_gamma,
+    sp.digamma: lambda out, x: polygamma(1, x),
+    polygamma: ("n", lambda out, n, x: polygamma(n + 1, x)),
+    digamma_step: (first_step, lambda out, a, b: polygamma(1, a + b)),
     multigammaln: rule(
         quiet(multigammaln_partial),
         signature=arguments_of(multigammaln, "a"),
         facts=facts.elementwise("a"),
     ),
-    sp.beta: rule(
-        quiet(beta_first),
-        quiet(lambda out, a, b: beta_first(out, b, a)),
-    ),
-    sp.betaln: rule(
-        quiet(lambda out, a, b: -digamma_step(a, b)),
-        quiet(lambda out, a, b: -digamma_step(b, a)),
-    ),
-    sp.poch: rule(
-        quiet(rising_factorial),
-        quiet(lambda out, z, m: out * sp.digamma(z + m)),
-    ),
-    sp.binom: rule(quiet(binomial_upper), quiet(binomial_lower)),
+    sp.beta: (beta_first, lambda out, a, b: beta_first(out, b, a)),
+    sp.betaln: (lambda out, a, b: -digamma_step(a, b), lambda out, a, b: -digamma_step(b, a)),
+    sp.poch: (rising_factorial, lambda out, z, m: out * sp.digamma(z + m)),
+    sp.binom: (binomial_upper, binomial_lower),
+}
+
+
+# The zeta functions of Riemann and Hurwitz, in both arguments
+
+
+RIEMANN = asked(lambda: sp.zeta(Probe())) or sp.zeta
+HURWITZ = asked(lambda: sp.zeta(2.0, Probe())) or sp.zeta.of_two
+
+TERMS = 12
+"""How many terms are summed before the formula's tail."""
+
+LEFT = -0.5
+"""Below it, Riemann's function is reflected; above, the formula loses two digits at most."""
+
+Series = list[Array]
+
+
+@of_doubles
+def zeta_slope(s: Array, q: Array, order: int) -> Array:
+    """Differentiate zeta(s, q) with respect to s, `order` times, for s > -1/2 and q > 0.
+
+    It sums the derivatives of the first terms of (q + k)**-s, and of the formula's tail.
+    """
+    total: Array = 0.0
+    for k in range(TERMS):
+        total = total + (-np.log(q + k)) ** order * (q + k) ** -s
+    end = q + TERMS
+    last = [end**-s * (-np.log(end)) ** m / math.factorial(m) for m in range(order + 1)]
+    integral = times(last, [(-1) ** m * end / (s - 1) ** (m + 1) for m in range(order + 1)])
+    tail = integral[order] + 0.5 * last[order]
+    term = times(last, linear(s, end, order))
+    for k, b in enumerate(BERNOULLI, 1):
+        tail = tail + b / math.factorial(2 * k) * term[order]
+        term = times(
+            times(term, linear(s + (2 * k - 1), end, order)), linear(s + 2 * k, end, order)
+        )
+    return total + math.factorial(order) * tail
+
+
+def times(one: Series, other: Series) -> Series:
+    """Multiply two series, to the length of the first."""
+    return [sum(one[i] * other[m - i] for i in range(m + 1)) for m in range(len(one))]
+
+
+def linear(s: Array, end: Array, order: int) -> Series:
+    """(s + change) / end as a series."""
+    return [s / end, 1 / end, *(0.0 for _ in range(order - 1))]
+
+
+def hurwitz_first(out: Array, x: Array, q: Array) -> Array:
+    """The formula's derivative; nan where SciPy's function is not defined."""
+    return np.where(np.greater(x, 1), zeta_slope(x, q, 1), np.nan)
+
+
+def slope_second(out: Array, x: Array, q: Array, order: int) -> Array:
+    """Differentiate d zeta(x, q) / dq = -x zeta(x + 1, q) with respect to x, `order` times."""
+    slope = -x * zeta_slope(x + 1, q, order)
+    return slope - order * zeta_slope(x + 1, q, order - 1) if order else slope
+
+
+def riemann(out: Array, x: Array) -> Array:
+    """The formula's derivative at q = 1; on the left, that of the reflection DLMF 25.4.1."""
+    if x.dtype.kind == "c":
+        raise UnsupportedArgumentError(
+            "scipy.special.zeta cannot be differentiated at complex x; pass x.data there if it is "
+            "meant as a constant"
+        )
+    left = np.less(x, LEFT)
+    slope = zeta_slope(np.where(left, 2, x), 1.0, 1)
+    if not left.any():
+        return slope
+    x = np.where(left, x, LEFT)
+    mirror, angle = 1 - x, x * (math.pi / 2)
+    zeta = sp.zeta(mirror)
+    odd = (math.log(2 * math.pi) - sp.digamma(mirror)) * zeta - zeta_slope(mirror, 1.0, 1)
+    both = np.sin(angle) * odd + np.cos(angle) * (math.pi / 2) * zeta
+    scale = 2 * np.exp(sp.gammaln(mirror) - mirror * math.log(2 * math.pi))
+    return np.where(left, scale * both, slope)
+
+
+GAMMA |= {
+    RIEMANN: riemann,
+    sp.zetac: riemann,  # less one
+    HURWITZ: (hurwitz_first, lambda out, x, q: -x * sp.zeta(x + 1, q)),
+    zeta_slope: (lambda out, x, q, order: zeta_slope(x, q, order + 1), slope_second),
 }

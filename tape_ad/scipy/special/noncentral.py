@@ -18,17 +18,17 @@ import numpy as np
 
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array
-from tape_ad.extend.rules import Constant, Entry, Maker, add_facts, overridable, quiet, rule
-from tape_ad.scipy.special.densities import gamma_density
-from tape_ad.scipy.special.distributions import beta_over
+from tape_ad.extend.rules import Constant, Maker, overridable
 from tape_ad.scipy.special.incomplete import (
     NODES,
     WEIGHTS,
+    beta_over,
     density_between,
+    gamma_density,
     gammainc_slope,
     slope_between,
 )
-from tape_ad.scipy.special.shared import in_double, sp
+from tape_ad.scipy.special.shared import of_doubles, sp
 
 __all__ = [
     "NONCENTRAL",
@@ -43,12 +43,10 @@ CUT = 42.0
 """Sums and integrals end where the terms have fallen by exp(-CUT)."""
 
 
-@overridable
+@of_doubles
 def poisson_weight(j: Array, m: Array) -> Array:
     """exp(-m) m**j / j! for whole numbers j, and 0 below 0."""
-    return in_double(
-        lambda j, m: np.where(j < 0, 0.0, gamma_density(np.maximum(j, 0) + 1, m)), j, m
-    )
+    return np.where(j < 0, 0.0, gamma_density(np.maximum(j, 0) + 1, m))
 
 
 @overridable
@@ -256,8 +254,8 @@ def student_third(out: Array, df: Array, nc: Array, t: Array) -> Array:
     return added(weights * s * bells(df, nc, t, s))
 
 
-def flat_at_infinity(position: int, *makers: Callable[..., Array]) -> Entry:
-    """Make the rule of functions that are constant where the variable at a position is infinite."""
+def flat_at_infinity(position: int, *makers: Callable[..., Array]) -> tuple[Maker, ...]:
+    """Make the row of functions that are constant where the variable at a position is infinite."""
 
     def flat(maker: Callable[..., Array]) -> Maker:
         def partial(out: Array, *args: Array) -> Array:
@@ -267,22 +265,16 @@ def flat_at_infinity(position: int, *makers: Callable[..., Array]) -> Entry:
             inner = np.where(endless, 0.5, args[position])
             return np.where(endless, 0, maker(out, *args[:position], inner, *args[position + 1 :]))
 
-        return quiet(partial)
+        return partial
 
-    return rule(*map(flat, makers))
+    return tuple(map(flat, makers))
 
 
-NONCENTRAL: dict[Any, Entry] = {
-    poisson_weight: rule(
-        None,
-        quiet(lambda out, j, m: poisson_weight(j - 1, m) - poisson_weight(j, m)),
-        facts=facts.ELEMENTWISE,
-    ),
-    whole_numbers: Constant(),
+NONCENTRAL: dict[Any, Any] = {
+    poisson_weight: (None, lambda out, j, m: poisson_weight(j - 1, m) - poisson_weight(j, m)),
+    whole_numbers: Constant(facts.Facts(shape_by_values=True)),
     student_ends: Constant(),
     sp.chndtr: flat_at_infinity(0, chi_first, chi_second, chi_third),
     sp.ncfdtr: flat_at_infinity(3, fisher_first, fisher_second, fisher_third, fisher_fourth),
     sp.nctdtr: flat_at_infinity(2, student_first, student_second, student_third),
 }
-
-add_facts(NONCENTRAL, (whole_numbers,), shape_by_values=True)

@@ -1,28 +1,40 @@
 """What the modules of SciPy's special functions share."""
 
+import functools
 import inspect
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
 import scipy.special
+from attrs import evolve
 
 from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, possibly
-from tape_ad.extend.rules import Maker, quiet
+from tape_ad.extend.rules import Entry, Maker, Rule, overridable, quiet, rule
 from tape_ad.scipy import installed
 from tape_ad.scipy.installed import Missing
 
 __all__ = [
     "BERNOULLI",
+    "HOME",
     "Probe",
     "in_double",
+    "negative",
     "no_partial",
+    "of_doubles",
     "sp",
+    "special_rules",
     "ufuncs",
     "where_found",
 ]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+HOME = "tape_ad.scipy.special"
+"""The module that publishes what stands for SciPy's functions."""
 
 BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
 """B_2, B_4, and so on."""
@@ -49,6 +61,84 @@ def in_double(compute: Callable[..., Array], *operands: Array) -> Array:
         return np.asarray(compute(*broadcast)).astype(dtype)[()]
 
 
+def of_doubles(compute: F) -> F:
+    """Make a function of arrays, and of whole numbers behind them, that computes in doubles.
+
+    It is overridable, elementwise, and in silence; see `in_double`.
+    """
+    count, signature = len(operands_of(compute)), inspect.signature(compute)
+
+    @overridable
+    @functools.wraps(compute)
+    def function(*args: Any, **named: Any) -> Array:
+        args = signature.bind(*args, **named).args
+        return in_double(lambda *arrays: compute(*arrays, *args[count:]), *args[:count])
+
+    return cast("F", function)
+
+
+def operands_of(function: Callable[..., Any]) -> list[str]:
+    """List the parameters of a function of ours that are no whole numbers."""
+    parameters = inspect.signature(function).parameters.values()
+    return [each.name for each in parameters if each.annotation is not int]
+
+
+def special_rules(table: dict[Any, Any]) -> dict[Any, Entry]:
+    """Make the rules of elementwise functions, each from a row.
+
+    A row is a maker, or a tuple of one for each operand: see `tape_ad.extend.rules.rule`. Instead
+    of a maker there may be None where the function is piecewise constant, and the operand's name
+    where there is no derivative, so that handles are refused. Makers compute in silence, and with
+    floats, as the function itself does: with whole numbers as they are, ``n - 1`` turns unsigned
+    zeros into large numbers, and ``log`` of small integers is in half precision. What needs
+    something else is a rule already.
+    """
+    return {function: entry_of(function, row) for function, row in table.items()}
+
+
+def entry_of(function: Any, row: Any) -> Entry:
+    """Make one rule; see `special_rules`."""
+    if type(row) is Rule and not (row.multiple or row.saves):
+        return evolve(row, makers=tuple(maker and of_floats(maker) for maker in row.makers))
+    if not (callable(row) or isinstance(row, tuple)):
+        return row  # type: ignore[no-any-return]  # an entry
+    makers: list[Any] = [
+        no_partial(function.__name__.strip("_"), maker)
+        if isinstance(maker, str)
+        else maker and quiet(of_floats(maker))
+        for maker in (row if isinstance(row, tuple) else (row,))
+    ]
+    if isinstance(function, np.ufunc | Missing):
+        several = isinstance(function, np.ufunc) and function.nout > 1
+        return Rule(makers=tuple(makers), multiple=several)
+    operands, count = operands_of(function), len(inspect.signature(function).parameters)
+    makers += [None] * (count - len(makers))
+    known = facts.ELEMENTWISE if len(operands) == count else facts.elementwise(*operands)
+    return rule(*makers, facts=known)
+
+
+def of_floats(maker: Maker) -> Maker:
+    """Cast integers and truth values among the operands of a maker."""
+
+    @functools.wraps(maker)
+    def cast_first(*arguments: Any, **options: Any) -> Any:
+        return maker(*map(as_float, arguments), **options)
+
+    return cast_first
+
+
+def as_float(x: Any) -> Any:
+    """Cast an array of integers or truth values; anything else is given as it is."""
+    return x.astype(np.float64) if hasattr(x, "dtype") and x.dtype.kind in "biu" else x
+
+
+def negative(row: Any) -> Any:
+    """Make the row of a function's complement, one less the function."""
+    if isinstance(row, tuple):
+        return tuple(map(negative, row))
+    return (lambda *args: -row(*args)) if callable(row) else row
+
+
 def no_partial(function: str, argument: str) -> Maker:
     """Make the maker for an operand that no derivative is known for: it refuses handles.
 
@@ -72,7 +162,7 @@ def where_found(maker: Callable[..., Array]) -> Maker:
         slope = maker(out, *args)
         return slope * np.where(nowhere, np.nan, 1.0) if possibly(nowhere) else slope
 
-    return quiet(partial)
+    return partial
 
 
 def itself(function: Any) -> Any:

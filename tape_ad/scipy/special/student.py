@@ -13,14 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array
-from tape_ad.extend.rules import Entry, overridable, quiet, rule
-from tape_ad.scipy.special.densities import bell, stirling_error
+from tape_ad.scipy.special.elementary import root_slope
 from tape_ad.scipy.special.gamma_functions import digamma_step, polygamma
-from tape_ad.scipy.special.incomplete import CUT, NODES, WEIGHTS, integrated, reach
-from tape_ad.scipy.special.logarithms import root_slope
-from tape_ad.scipy.special.shared import BERNOULLI, in_double, sp
+from tape_ad.scipy.special.incomplete import (
+    CUT,
+    NODES,
+    WEIGHTS,
+    bell,
+    integrated,
+    reach,
+    stirling_error,
+)
+from tape_ad.scipy.special.shared import BERNOULLI, of_doubles, sp
 
 __all__ = ["STUDENT", "student_density", "student_score", "student_shape", "student_slope"]
 
@@ -33,16 +38,12 @@ HEAVY = 0.05
 """Below which share of its length a tail has nearly all there is, and the same for any df."""
 
 
-@overridable
+@of_doubles
 def student_density(y: Array, df: Array) -> Array:
     """Give the density of Student's t distribution, and the normal one where df is infinite."""
-
-    def density(y: Array, df: Array) -> Array:
-        scale = sp.poch(df / 2, 0.5) / np.sqrt(math.pi * df)  # keeps its digits for large df
-        student = scale * np.exp(-0.5 * (df + 1) * np.log1p(y / df * y))
-        return np.where(df == np.inf, np.exp(-0.5 * y * y) / math.sqrt(2 * math.pi), student)
-
-    return in_double(density, y, df)
+    scale = sp.poch(df / 2, 0.5) / np.sqrt(math.pi * df)  # keeps its digits for large df
+    student = scale * np.exp(-0.5 * (df + 1) * np.log1p(y / df * y))
+    return np.where(df == np.inf, np.exp(-0.5 * y * y) / math.sqrt(2 * math.pi), student)
 
 
 def student_score(y: Array, df: Array) -> Array:
@@ -108,19 +109,15 @@ def gamma_step(df: Array, n: int) -> Array:
     return np.where(np.greater(df, 30), sign * series / far**n, step)
 
 
-@overridable
+@of_doubles
 def student_slope(y: Array, df: Array, order: int) -> Array:
     """Differentiate the distribution function with respect to df, `order` times."""
-
-    def slope(y: Array, df: Array) -> Array:
-        inside = (df > 0) & (df < np.inf) & (y != 0) & np.isfinite(y)
-        size = np.abs(y)
-        close = (size < MIDDLE) | (df * np.arcsinh(size / np.sqrt(df)) < HEAVY)
-        near = integrated(lambda t, df: from_zero(t, df, order), inside & close, size, df)
-        far = integrated(lambda t, df: tail(t, df, order), inside & ~close, size, df)
-        return np.where((df > 0) & ~np.isnan(y), np.sign(y) * (near - far), np.nan)
-
-    return in_double(slope, y, df)
+    inside = (df > 0) & (df < np.inf) & (y != 0) & np.isfinite(y)
+    size = np.abs(y)
+    close = (size < MIDDLE) | (df * np.arcsinh(size / np.sqrt(df)) < HEAVY)
+    near = integrated(lambda t, df: from_zero(t, df, order), inside & close, size, df)
+    far = integrated(lambda t, df: tail(t, df, order), inside & ~close, size, df)
+    return np.where((df > 0) & ~np.isnan(y), np.sign(y) * (near - far), np.nan)
 
 
 def log_cosh(w: Array) -> Array:
@@ -174,20 +171,14 @@ def density_slope(out: Array, y: Array, df: Array, order: int) -> Array:
     return student_density(y, df) * bell(kappas(*compared(y, df), df), order)
 
 
-STUDENT: dict[Any, Entry] = {
-    sp.stdtr: rule(
-        quiet(lambda out, df, t: student_slope(t, df, 1)),
-        quiet(lambda out, df, t: student_density(t, df)),
+STUDENT: dict[Any, Any] = {
+    sp.stdtr: (
+        lambda out, df, t: student_slope(t, df, 1),
+        lambda out, df, t: student_density(t, df),
     ),
-    student_density: rule(
-        quiet(lambda out, y, df: out * student_score(y, df)),
-        quiet(lambda out, y, df: out * student_shape(y, df)),
-        facts=facts.ELEMENTWISE,
+    student_density: (
+        lambda out, y, df: out * student_score(y, df),
+        lambda out, y, df: out * student_shape(y, df),
     ),
-    student_slope: rule(
-        quiet(density_slope),
-        lambda out, y, df, order: student_slope(y, df, order + 1),
-        None,
-        facts=facts.elementwise("y", "df"),
-    ),
+    student_slope: (density_slope, lambda out, y, df, order: student_slope(y, df, order + 1)),
 }

@@ -7,12 +7,11 @@ import numpy as np
 
 from tape_ad.extend.arrays import Array, ratio
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.special.densities import gamma_density
-from tape_ad.scipy.special.incomplete import betainc_slope, gammainc_slope
-from tape_ad.scipy.special.logarithms import root_slope
+from tape_ad.scipy.special.distributions import kolmogorov, smirnov
+from tape_ad.scipy.special.elementary import root_slope
+from tape_ad.scipy.special.incomplete import betainc_slope, gamma_density, gammainc_slope
 from tape_ad.scipy.special.noncentral import chi_first, chi_second, fisher_fourth, student_third
 from tape_ad.scipy.special.shared import sp
-from tape_ad.scipy.special.statistics import kolmogorov, smirnov
 from tape_ad.scipy.stats.expectations import expectation
 from tape_ad.scipy.stats.families import (
     COMMON,

@@ -17,9 +17,9 @@ from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, over_square, ratio
 from tape_ad.extend.rules import Entry, overridable, quiet, rule
 from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.special.elementary import root_slope
 from tape_ad.scipy.special.gamma_functions import digamma_step
 from tape_ad.scipy.special.incomplete import betainc_slope, gammainc_slope
-from tape_ad.scipy.special.logarithms import root_slope
 from tape_ad.scipy.special.shared import in_double, sp
 from tape_ad.scipy.special.student import student_score, student_shape, student_slope
 from tape_ad.scipy.stand_ins import stands_for

@@ -9,7 +9,7 @@ import numpy as np
 from tape_ad.extend.arrays import Array, any_handle, plain
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.systems import solve_triangular
-from tape_ad.scipy.special.logarithms import log_sum_exp
+from tape_ad.scipy.special.elementary import log_sum_exp
 from tape_ad.scipy.stand_ins import stands_for
 
 __all__: list[str] = []

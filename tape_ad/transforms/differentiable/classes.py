@@ -24,6 +24,7 @@ from tape_ad.transforms.differentiable.kinds import KNOWN, real, type_of
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.settling import note_shared
 from tape_ad.transforms.differentiable.table import ABSENT, ORIGINALS, WeakIdentities, original_of
+from tape_ad.transforms.differentiable.watching import CLASSES, PLAIN
 
 __all__: list[str] = []
 
@@ -159,7 +160,7 @@ def make_class(kind: type) -> Any:
         if name not in LEFT and name not in body:
             put(made, name, value)
     if not kind.__module__.startswith("scipy."):
-        copying.CLASSES[made] = dict(vars(kind))
+        CLASSES[made] = dict(vars(kind))
     note_operators(made)
     if getattr(kind, "__abstractmethods__", None):
         made.__abstractmethods__ = kind.__abstractmethods__  # type: ignore[attr-defined]  # ABCMeta's
@@ -454,7 +455,7 @@ def viewing(owner: Any) -> Any:
 
     def attribute(self: Any, name: str) -> Any:
         value = get(self, name)
-        if type(value) in copying.PLAIN or type(value) is np.ndarray:
+        if type(value) in PLAIN or type(value) is np.ndarray:
             return value
         own = object.__getattribute__(self, "__dict__")
         if name not in own:

@@ -8,6 +8,7 @@ replaced. The original is untouched.
 import builtins
 import contextlib
 import functools
+import inspect
 import operator
 import sys
 import threading
@@ -18,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.base.arrays.adapters import adapter
+from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
 from tape_ad.record.constants import as_array_constants, borrowed
@@ -30,6 +33,7 @@ from tape_ad.transforms.differentiable.compiled import (
     plain_call,
 )
 from tape_ad.transforms.differentiable.kinds import KNOWN, real, type_of
+from tape_ad.transforms.differentiable.numpy_names import Elementwise
 from tape_ad.transforms.differentiable.plain_globals import PlainGlobals
 from tape_ad.transforms.differentiable.questions import refusing, unanswerable
 from tape_ad.transforms.differentiable.reach import reaches
@@ -39,12 +43,25 @@ from tape_ad.transforms.differentiable.table import (
     BUILTINS,
     MADE_OF_RULES,
     ORIGINALS,
-    SOURCES,
     STANDARD,
     note_source,
+    note_stand_in,
     original_of,
     replaced,
     source_of,
+)
+from tape_ad.transforms.differentiable.watching import (
+    CLASSES,
+    ELEMENTS,
+    PLAIN,
+    SIGNATURES,
+    WATCHED,
+    brought_up_to_date,
+    is_marked,
+    marks_of,
+    names_left,
+    parts_of_function,
+    signature_of,
 )
 
 __all__ = [
@@ -168,10 +185,10 @@ class Globals(dict[str, Any]):
 def converted_in_scipy(value: Any) -> Any:
     """Convert what stands in SciPy's own code, in which its classes are copied.
 
-    The counterparts that they have here know nothing of what is private to SciPy.
+    Most counterparts that they have here know nothing of what is private to SciPy.
     """
     if isinstance(value, type) and value.__module__.startswith("scipy."):
-        return MAKERS[type](value)
+        return converted(value) if value in adapter("scipy").WHOLE else MAKERS[type](value)
     if type(value) is types.ModuleType and value.__name__.startswith("scipy"):
         return memoized(value.__dict__["__spec__"], lambda _: view_of(value, OwnModuleCopy))
     return converted(value)
@@ -286,7 +303,7 @@ def copied_function(function: Any) -> Any:
         found = COPIES.get(function, ABSENT)
         if found is not ABSENT:
             marks = WATCHED.get(found)
-            if marks is None or brought_up_to_date(found, marks):
+            if marks is None or brought_up_to_date(found, marks, content):
                 return found
         making = IN_PROGRESS.get(id(function))
         if making is not None:
@@ -386,20 +403,6 @@ ANNOTATIONS = ("__annotate__",) if sys.version_info >= (3, 14) else ("__annotati
 """Where the types of parameters are; later versions of Python make them when they are asked for."""
 
 
-SIGNATURES: "weakref.WeakKeyDictionary[Any, list[Any]]" = weakref.WeakKeyDictionary()
-"""What the code and the defaults of a copy's original were when it was copied."""
-
-
-def signature_of(function: Any) -> list[Any]:
-    """Note the code and the defaults of a function."""
-    return [mark_of(each) for each in parts_of_function(function)]
-
-
-def parts_of_function(function: Any) -> tuple[Any, Any, Any]:
-    """Give the code and the defaults of a function."""
-    return function.__code__, function.__defaults__, function.__kwdefaults__
-
-
 def convert_defaults(function: Any, copy: Any) -> None:
     """Give a copy the defaults of its original."""
     copy.__defaults__ = function.__defaults__ and tuple(map(converted, function.__defaults__))
@@ -462,156 +465,16 @@ def closure_of(function: Any) -> Any:
     return tuple(cells)
 
 
-def names_left(function: Any) -> frozenset[str]:
-    """Name the variables of enclosing functions that a copy has in common with the original.
-
-    They are those that it assigns to, and arrays that a function within its reach assigns to.
-    """
-    own = cells_assigned(function.__code__)
-    names, cells = function.__code__.co_freevars, function.__closure__
-    arrays = {id(cell): name for name, cell in zip(names, cells, strict=True) if is_array_in(cell)}
-    if not arrays or len(cells) == 1:
-        return own
-    assigned: set[int] = set()
-    met: set[int] = {id(function)}
-    met_next = [held(cell) for cell in cells]
-    while met_next and len(met) < ELEMENTS:
-        each = met_next.pop()
-        if id(each) in met:
-            continue
-        met.add(id(each))
-        met_next.extend(parts_of(each))
-        if type(each) is types.FunctionType and each.__closure__ is not None:
-            there = cells_assigned(each.__code__)
-            for name, cell in zip(each.__code__.co_freevars, each.__closure__, strict=False):
-                assigned |= {id(cell)} if name in there else set()
-                met_next.append(held(cell))
-    return own | {name for key, name in arrays.items() if key in assigned}
-
-
-def is_array_in(cell: Any) -> bool:
-    """Tell whether a cell holds an array."""
-    return type(held(cell)) is np.ndarray
-
-
 def content(value: Any) -> Any:
     """Give what a variable of an enclosing function holds in a copy."""
     return borrowed(value) if type(value) is np.ndarray else converted(value)
-
-
-WATCHED: "weakref.WeakKeyDictionary[Any, list[Any]]" = weakref.WeakKeyDictionary()
-"""What the cells of a copy's original held when the copy's own were filled.
-
-It keeps nothing alive that might hold the copy.
-"""
-
-
-class Parts:
-    """What was in a list, tuple or dict, and which one it was."""
-
-    __slots__ = ("identity", "marks")
-
-    def __init__(self, value: Any, depth: int) -> None:
-        self.identity = id(value)
-        self.marks = [mark_of(each, depth - 1) for each in parts_of(value)] if depth else []
-
-    def hold(self, value: Any) -> bool:
-        """Tell whether the same is in the same container."""
-        if id(value) != self.identity:
-            return False
-        parts = parts_of(value)
-        return len(parts) == len(self.marks) and all(map(is_marked, self.marks, parts))
-
-
-def parts_of(value: Any) -> Any:
-    """Give what is in a container that is looked through for functions."""
-    if type(value) is functools.partial:
-        return value.func, value.args, value.keywords
-    if type(value) not in CONTAINERS or len(value) > ELEMENTS:
-        return ()
-    return [*value, *value.values()] if type(value) is dict else value
-
-
-CONTAINERS = frozenset({list, tuple, dict})
-"""Types of containers that are copied if there are functions in them."""
-
-NESTED = 8
-"""How deep containers are looked through for changes."""
-
-
-def mark_of(value: Any, depth: int = NESTED) -> Any:
-    """Make what tells later whether this very object is still there."""
-    if type(value) in PLAIN:
-        return value
-    if type(value) in CONTAINERS or type(value) is functools.partial:
-        return Parts(value, depth)
-    try:
-        return weakref.ref(value)
-    except TypeError:
-        return value
-
-
-def is_marked(mark: Any, value: Any) -> bool:
-    """Tell whether an object is the one that a mark was made of, with the same in it."""
-    kind = type(mark)
-    if kind is weakref.ref:
-        return mark() is value
-    return mark.hold(value) if kind is Parts else mark is value
-
-
-def marks_of(function: Any) -> list[Any]:
-    """Note what the cells of a function hold that its copy has of its own, or may need to have."""
-    assigned = names_left(function)
-    names = function.__code__.co_freevars
-    return [
-        ABSENT if name == "__class__" or name in assigned else mark_of(held(cell))
-        for name, cell in zip(names, function.__closure__, strict=True)
-    ]
-
-
-def held(cell: Any) -> Any:
-    """Give what a cell holds; None for an empty one."""
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return None
-
-
-def brought_up_to_date(copy: Any, marks: list[Any]) -> bool:
-    """Convert anew what variables of enclosing functions hold that was bound or changed since.
-
-    False is for a copy that has a cell in common with the original, which it can no longer have:
-    another has to be made.
-    """
-    reference = SOURCES.get(copy, None)
-    original = None if reference is None else reference()
-    if original is None or original.__code__.co_freevars != copy.__code__.co_freevars:
-        return True
-    kept = True
-    for i, (cell, own) in enumerate(zip(original.__closure__, copy.__closure__, strict=True)):
-        if marks[i] is ABSENT:
-            continue
-        value = held(cell)
-        if is_marked(marks[i], value):
-            continue
-        before, marks[i] = marks[i], mark_of(value)  # at once, as the value may hold the original
-        try:
-            found = content(value)
-        except BaseException:
-            marks[i] = before
-            raise
-        if own is not cell:
-            own.cell_contents = found
-        elif found is not value:
-            marks[i], kept = before, False
-    return kept
 
 
 def bring_up_to_date() -> None:
     """Let every copy see what was bound anew around its original, or assigned to its class."""
     with LOCK:
         for copy, marks in [*WATCHED.items()]:
-            brought_up_to_date(copy, marks)
+            brought_up_to_date(copy, marks, content)
         for copy, marks in [*SIGNATURES.items()]:
             given_anew(copy, marks)
         for made, seen in [*CLASSES.items()]:
@@ -620,21 +483,8 @@ def bring_up_to_date() -> None:
                 PUT_ANEW[0](made, seen)
 
 
-CLASSES: "weakref.WeakKeyDictionary[type, dict[str, Any]]" = weakref.WeakKeyDictionary()
-"""What was in the originals of copied classes when it was copied."""
-
 PUT_ANEW: list[Callable[[type, dict[str, Any]], None]] = []
 """What gives the copy of a class what was assigned to its original."""
-
-
-@functools.lru_cache(4096)
-def cells_assigned(code: types.CodeType) -> frozenset[str]:
-    """Name the variables of enclosing functions that a function, or one in it, assigns to."""
-    names = variables_bound(code, within=False)
-    for inner in code.co_consts:
-        if isinstance(inner, types.CodeType):
-            names |= cells_assigned(inner) & set(inner.co_freevars)
-    return frozenset(names & set(code.co_freevars))
 
 
 @functools.lru_cache(4096)
@@ -807,10 +657,6 @@ def remember(function: Any) -> Any:
     return dispatching
 
 
-ELEMENTS = 256
-"""How many entries a container may have to be looked through for functions."""
-
-
 def listed(values: Any) -> Any:
     """Convert what is in a list or tuple, if anything is a function, a class or a module."""
     if len(values) > ELEMENTS:
@@ -942,9 +788,6 @@ MAKERS: dict[type, Callable[[Any], Any]] = {
 }
 """How to convert what is of exactly these types."""
 
-PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None), type(...), slice, range})
-"""Types of what is never converted."""
-
 KEPT = frozenset(
     {
         types.FunctionType,
@@ -987,3 +830,24 @@ def by_rule(original: Any, counterpart: Any) -> Any:
 
 
 MADE_OF_RULES.append(by_rule)
+
+
+def copying_own_code(function: Callable[..., Any]) -> None:
+    """Let a copy of a function's code run where there are handles."""
+    code = inspect.unwrap(function)  # what NumPy dispatches to
+
+    @functools.wraps(code)
+    def calling(*args: Any, **kwargs: Any) -> Any:
+        if not reaches((args, kwargs)):
+            return function(*unwrapped(args), **unwrapped(kwargs))
+        return copy()(*args, **kwargs)
+
+    copy = functools.cache(lambda: make_function(code))
+    note_stand_in(function, calling)
+
+
+MAKERS[np.vectorize] = lambda function: Elementwise(
+    converted(function.pyfunc), function, function.excluded
+)
+
+copying_own_code(np.polydiv)

@@ -23,7 +23,6 @@ from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
     matrices,
     methods,
     numerics,
-    numpy_code,
     numpy_names,
     random_draws,
 )

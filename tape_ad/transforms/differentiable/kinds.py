@@ -15,7 +15,7 @@ from tape_ad.record.constants import CONSTANTS
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.primals import is_number
 from tape_ad.transforms.differentiable.questions import asks_for_float
-from tape_ad.transforms.differentiable.reach import is_handle
+from tape_ad.transforms.differentiable.reach import is_active
 from tape_ad.transforms.differentiable.table import (
     BUILTINS,
     ORIGINALS,
@@ -29,7 +29,7 @@ __all__ = ["Standing", "as_number", "real", "type_of"]
 
 def is_array_like(value: Any) -> bool:
     """Tell whether something is a handle or a constant."""
-    return is_handle(value) or type(value) in CONSTANTS
+    return is_active(value) or type(value) in CONSTANTS
 
 
 def model_of(handle: Any) -> Any:
@@ -197,7 +197,7 @@ def as_real(handle: Any) -> Any:
 def complex_(*args: Any, **kwargs: Any) -> Any:
     """Stand in for `complex`, of one handle or of two parts."""
     given = (*args, *kwargs.values())
-    if not any(map(is_handle, given)):
+    if not any(map(is_active, given)):
         return complex(*args, **kwargs)
     real_part, imaginary = (
         [*args, 0][:2]
@@ -207,7 +207,7 @@ def complex_(*args: Any, **kwargs: Any) -> Any:
             kwargs.get("imag", 0),
         )
     )
-    if is_handle(imaginary):
+    if is_active(imaginary):
         return real_part + 1j * imaginary
     return as_number(real_part, np.dtype(complex)) + 1j * imaginary
 
@@ -236,7 +236,7 @@ class TypeKind(type):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if len(args) != 1 or kwargs:
             return type(*args, **kwargs)
-        if is_handle(args[0]) and args[0].ndim == 0:
+        if is_active(args[0]) and args[0].ndim == 0:
             frame = sys._getframe(1)
             if asks_for_float(frame.f_code, frame.f_lasti):
                 raise NoRuleError(
@@ -287,13 +287,13 @@ def round_(value: Any, ndigits: Any = None) -> Any:
     """Stand in for `round`; an integer is a plain number."""
     if not is_array_like(value):
         return round(value, ndigits) if ndigits is not None else round(value)
-    if ndigits is not None and is_handle(value):
+    if ndigits is not None and is_active(value):
         raise NoRuleError(
             f"round(x, {ndigits}) is constant between its steps, so the gradient of what it rounds "
             "would end there; write t.data if none is meant to flow"
         )
     number = as_number(value)
-    plain = number.data.item() if is_handle(number) else number
+    plain = number.data.item() if is_active(number) else number
     return round(plain) if ndigits is None else round(plain, ndigits)
 
 
@@ -306,7 +306,7 @@ def issubdtype(one: Any, other: Any) -> bool:
 @stands_in_for(np.isscalar)
 def isscalar(element: Any) -> bool:
     """Stand in for `numpy.isscalar`; a leaf of no axes stands for a number of the user's."""
-    if not is_handle(element):
+    if not is_active(element):
         return np.isscalar(element)
     functions = getattr(getattr(element, "record", None), "functions", None)
     is_leaf = functions is not None and functions[element.index] is None

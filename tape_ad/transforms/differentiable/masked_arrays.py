@@ -11,7 +11,7 @@ from tape_ad.base.errors import NoRuleError
 from tape_ad.record.primals import primal
 from tape_ad.transforms.differentiable.kinds import KNOWN, Standing
 from tape_ad.transforms.differentiable.numpy_names import as_array_handle, holds
-from tape_ad.transforms.differentiable.reach import is_handle
+from tape_ad.transforms.differentiable.reach import is_active
 from tape_ad.transforms.differentiable.table import ORIGINALS, note_stand_in, replaced
 
 __all__: list[str] = []
@@ -22,7 +22,7 @@ class Yielding(np.ma.MaskedArray):
 
     def _delegate_binop(self, other: Any) -> bool:
         # mypy does not know the method, which NumPy asks whether the other operand is to answer
-        return is_handle(other) or bool(super()._delegate_binop(other))  # type: ignore[misc]
+        return is_active(other) or bool(super()._delegate_binop(other))  # type: ignore[misc]
 
 
 def making(function: Callable[..., Any]) -> None:

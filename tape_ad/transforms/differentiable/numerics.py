@@ -12,7 +12,7 @@ import numpy as np
 
 from tape_ad.record.primals import primal
 from tape_ad.transforms.differentiable.kinds import as_number
-from tape_ad.transforms.differentiable.reach import is_handle, reaches
+from tape_ad.transforms.differentiable.reach import is_active, reaches
 from tape_ad.transforms.differentiable.table import note_stand_in
 
 __all__: list[str] = []
@@ -78,7 +78,7 @@ def frexp(x: Any) -> Any:
 
 def remainder(x: Any, y: Any) -> Any:
     """`math.remainder`; how often the divisor is taken off is a plain number."""
-    given = [as_number(each).item() if is_handle(each) else each for each in (x, y)]
+    given = [as_number(each).item() if is_active(each) else each for each in (x, y)]
     plain = [primal(each) for each in given]
     return x - round((plain[0] - math.remainder(*plain)) / plain[1]) * y
 
@@ -192,16 +192,16 @@ def of_handles(original: Function, function: Function, *, kind: type | None) -> 
 
     @functools.wraps(original)
     def calling(*args: Any) -> Any:
-        if NUMBERS.issuperset(map(type, args)) or not any(map(is_handle, args)):
+        if NUMBERS.issuperset(map(type, args)) or not any(map(is_active, args)):
             return original(*args)
-        given = [as_number(each) if is_handle(each) else each for each in args]
-        plain = [primal(each) if is_handle(each) else each for each in given]
+        given = [as_number(each) if is_active(each) else each for each in args]
+        plain = [primal(each) if is_active(each) else each for each in given]
         if kind and all(
             isinstance(each, (int, float, complex, np.generic, np.ndarray)) for each in plain
         ):
             original(*map(kind, plain))  # a batch has no one number to try
         if kind is complex:  # NumPy's functions of real numbers give nan where these are complex
-            given = [each.astype(complex) if is_handle(each) else each for each in given]
+            given = [each.astype(complex) if is_active(each) else each for each in given]
         return function(*given)
 
     return calling
@@ -213,7 +213,7 @@ def of_series(original: Function, function: Function) -> Function:
     @functools.wraps(original)
     def calling(*args: Any, **kwargs: Any) -> Any:
         given = [
-            each if is_handle(each) or not hasattr(each, "__next__") else [*each] for each in args
+            each if is_active(each) or not hasattr(each, "__next__") else [*each] for each in args
         ]
         if not reaches((given, kwargs)):
             return original(*given, **kwargs)
@@ -227,7 +227,7 @@ def of_values(original: Function) -> Function:
 
     @functools.wraps(original)
     def calling(*args: Any, **kwargs: Any) -> Any:
-        given = [as_number(x).data.item() if is_handle(x) else x for x in args]
+        given = [as_number(x).data.item() if is_active(x) else x for x in args]
         return original(*given, **kwargs)
 
     return calling

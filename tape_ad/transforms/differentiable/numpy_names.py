@@ -17,7 +17,7 @@ from tape_ad.record.creation import taken
 from tape_ad.record.primals import is_number, primal
 from tape_ad.transforms.differentiable.compiled import FOR_COMPILED
 from tape_ad.transforms.differentiable.kinds import real
-from tape_ad.transforms.differentiable.reach import is_handle, reaches
+from tape_ad.transforms.differentiable.reach import is_active, reaches
 from tape_ad.transforms.differentiable.table import (
     ABSENT,
     BUILTINS,
@@ -42,10 +42,10 @@ def each_of(*functions: Any) -> tuple[Any, ...]:
 
 def holds(value: Any, depth: int = 4) -> bool:
     """Tell whether something is a handle, or nested lists with one in them."""
-    if is_handle(value):
+    if is_active(value):
         return True
     if type(value) is np.ndarray:
-        return value.dtype.hasobject and any(map(is_handle, value.flat))
+        return value.dtype.hasobject and any(map(is_active, value.flat))
     if not isinstance(value, SEQUENCES) or not depth:
         return False
     kinds = set(map(type, value))
@@ -101,7 +101,7 @@ def objects_of(value: Any) -> Any:
     NoRuleError
         When it has several axes.
     """
-    values = value if not is_handle(value) else [*value] if value.ndim else [value]
+    values = value if not is_active(value) else [*value] if value.ndim else [value]
     if any(np.ndim(each) for each in values):
         raise NoRuleError("an array of objects with several axes takes no handles; leave out dtype")
     found = np.empty(len(values), dtype=object)
@@ -227,7 +227,7 @@ def like(function: Function) -> Function:
     @functools.wraps(function)
     def calling(a: Any, *args: Any, **kwargs: Any) -> Any:
         model = primal(as_array_handle(a)) if holds(a) else unwrapped(a)
-        if is_handle(model) or hasattr(model, "batch_here"):
+        if is_active(model) or hasattr(model, "batch_here"):
             return making(model, *args, **kwargs)
         return as_array_constants(making(model, *args, **kwargs))
 
@@ -314,7 +314,7 @@ NEUTRAL: dict[Any, Any] = {np.add: 0, np.multiply: 1, np.maximum: -np.inf, np.mi
 def started(combine: Any, function: Function, args: tuple[Any, ...], kwargs: Any) -> Any:
     """Call a reduction, which may start with a handle."""
     start = kwargs.get("initial")
-    if combine not in NEUTRAL or not is_handle(start):
+    if combine not in NEUTRAL or not is_active(start):
         return function(*args, **kwargs)
     return combine(function(*args, **{**kwargs, "initial": NEUTRAL[combine]}), start)
 
@@ -826,7 +826,7 @@ def nditer(
 @stands_in_for(np.finfo)
 def finfo(dtype: Any) -> Any:
     """Stand in for `numpy.finfo`, also of a handle's dtype."""
-    return np.finfo(dtype.dtype if is_handle(dtype) else real(dtype))
+    return np.finfo(dtype.dtype if is_active(dtype) else real(dtype))
 
 
 def as_text(function: Function) -> None:

@@ -14,7 +14,7 @@ from tape_ad.base.arrays.overridable import SYMBOLS, TRACERS, is_dask
 from tape_ad.record.array_operators import ArrayOperators
 from tape_ad.record.constants import CONSTANTS
 
-__all__ = ["DEPTH", "is_handle", "reaches"]
+__all__ = ["DEPTH", "is_active", "reaches"]
 
 DEPTH = 12
 """How many steps a handle may be away."""
@@ -31,17 +31,17 @@ PLAIN = frozenset(
 
 
 @functools.cache
-def is_handle_type(kind: Hashable) -> bool:
+def is_active_type(kind: Hashable) -> bool:
     """Tell whether objects of a type record the calls made with them."""
     return isinstance(kind, type) and (
         issubclass(kind, ArrayOperators) or kind in TRACERS or kind in SYMBOLS
     )
 
 
-def is_handle(value: Any) -> bool:
+def is_active(value: Any) -> bool:
     """Tell whether something is a handle, or another of the arrays that record calls."""
     kind: Any = type(value)
-    return kind is not np.ndarray and is_handle_type(kind) and kind not in CONSTANTS
+    return kind is not np.ndarray and is_active_type(kind) and kind not in CONSTANTS
 
 
 def reaches(value: Any) -> bool:
@@ -92,7 +92,7 @@ def look_of(kind: Any) -> Any:  # noqa: PLR0911 - one for each kind
     """Say how to look into the objects of a type."""
     if kind in PLAIN or issubclass(kind, (type, types.ModuleType, io.IOBase)):
         return None
-    if (is_handle_type(kind) and kind not in CONSTANTS) or is_dask(kind):
+    if (is_active_type(kind) and kind not in CONSTANTS) or is_dask(kind):
         return HANDLE
     if kind is np.ndarray:
         return lambda array: array.flat if array.dtype.hasobject else ()

@@ -23,7 +23,14 @@ from tape_ad.programs.engines.native.ir import (
     Reduction,
     RuntimeCheck,
 )
-from tape_ad.programs.engines.native.lowering import calls, indexing, moving, products, reductions
+from tape_ad.programs.engines.native.lowering import (
+    calls,
+    generalized,
+    indexing,
+    moving,
+    products,
+    reductions,
+)
 from tape_ad.programs.engines.native.lowering.calls import (
     Lowering,
     NotLowerable,
@@ -154,6 +161,7 @@ LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     **calls.LOWERINGS,
     **reductions.LOWERINGS,
     **products.LOWERINGS,
+    **generalized.LOWERINGS,
 }
 """How functions are lowered that are no elementwise ufuncs; each module has a table of its own."""
 

@@ -9,9 +9,7 @@ import numpy as np
 from attrs import frozen
 
 from tape_ad.programs.engines.native.ir import (
-    SIMPLE,
     Argument,
-    ExternalCall,
     Literal,
     MemRef,
     RuntimeCheck,
@@ -21,11 +19,10 @@ from tape_ad.programs.engines.native.lowering.calls import (
     Lowering,
     NotLowerable,
     converted,
-    moved,
     with_axis,
 )
+from tape_ad.programs.engines.native.lowering.generalized import over_stack
 from tape_ad.programs.engines.native.lowering.reductions import brought_together, ended
-from tape_ad.programs.engines.native.runtime.compiling import inner_loop
 from tape_ad.programs.passes.inlining import kind_of, resolved
 from tape_ad.programs.program import Value
 from tape_ad.record.spaces import times_ones
@@ -35,19 +32,10 @@ from tape_ad.rules.numpy.einsum import contract
 
 __all__ = ["LOWERINGS"]
 
-MANY = 128
-"""Up to how many calls of BLAS's are written for stacks that lie so that one does not do."""
-
-CORES: dict[Any, tuple[str, str, str]] = {
-    np.matmul: ("nk", "km", "nm"),
-    np.vecdot: ("n", "n", ""),
-    **{
-        getattr(np, name): core
-        for name, core in {"matvec": ("mn", "n", "m"), "vecmat": ("n", "nm", "m")}.items()
-        if hasattr(np, name)
-    },
-}
-"""The axes that a product goes over, of its operands and of its result."""
+CORES: frozenset[Any] = frozenset(
+    getattr(np, name) for name in ("matmul", "vecdot", "matvec", "vecmat") if hasattr(np, name)
+)
+"""Generalized ufuncs that multiply."""
 
 BOOL = np.dtype(bool)
 
@@ -91,38 +79,11 @@ def multiplied(
     if ufunc is np.matmul and refs[0].shape[-1] == 1 and out.dtype.kind != "c":
         by_elements(lowering, *refs)
         return
-    dtypes = tuple(ref.dtype for ref in refs)
-    loop = inner_loop(ufunc, dtypes)
-    if loop is None or not all(dtype.char in SIMPLE for dtype in dtypes):
-        raise NotLowerable("a product of such dtypes")
-    sizes: dict[str, int] = {}
-    core: list[int] = []
-    for ref, names in zip(refs, CORES[ufunc], strict=True):
-        last = len(ref.shape) - len(names)
-        for name, length, stride in zip(names, ref.shape[last:], ref.strides[last:], strict=True):
-            sizes[name] = length
-            core.append(stride if length > 1 else 0)  # as NumPy has it
-    stack = refs[-1].shape[: len(refs[-1].shape) - len(CORES[ufunc][-1])]
-    space = iteration_space(stack, [ref.strides[: len(stack)] for ref in refs])
-    if math.prod(space.dims) > MANY:
-        raise NotLowerable("a stack of matrices that do not lie in a row")
-    for key in np.ndindex(*space.dims):
-        parts = [moved(ref, key, strides) for ref, strides in zip(refs, space.outer, strict=True)]
-        lowering.work.append(
-            ExternalCall(
-                loop,
-                parts[:-1],
-                parts[-1:],
-                (space.length, *sizes.values()),
-                (*space.steps, *core),
-                cost=space.length * math.prod(sizes.values()) // 4,
-            )
-        )
+    over_stack(lowering, ufunc, refs[:-1], refs[-1:], packs=False)
 
 
 def stacked(ufunc: np.ufunc, operands: Sequence[MemRef], out: MemRef) -> list[MemRef]:
     """Give all operands the axes of matrices, and those of the result before them."""
-    cores = CORES[ufunc]
     refs = [*operands, out]
     if ufunc is np.matmul:  # which takes vectors too
         vectors = [len(ref.shape) == 1 for ref in operands]
@@ -132,11 +93,7 @@ def stacked(ufunc: np.ufunc, operands: Sequence[MemRef], out: MemRef) -> list[Me
         if vectors[1]:
             refs[1] = with_axis(refs[1], 1)
             refs[2] = with_axis(refs[2], len(refs[2].shape))
-    stack = refs[2].shape[: len(refs[2].shape) - len(cores[2])]
-    return [
-        ref.broadcast((*stack, *ref.shape[len(ref.shape) - len(core) :]))
-        for ref, core in zip(refs, cores, strict=True)
-    ]
+    return refs
 
 
 def by_rows(lowering: Lowering) -> None:

@@ -1,23 +1,25 @@
-"""SciPy's functions made of logarithms and powers: entropies, logits, Box and Cox, sums, Lambert.
+"""SciPy's functions of logarithms, powers and sines: entropies, logits, penalties, sums, Lambert.
 
 Where a derivative is infinite at 0, as that of ``entr(x) = -x log x``, it is inf: the limit from
 inside. Where both operands are 0, the functions are not continuous, and xlogy, rel_entr and kl_div
 have derivative 0 in the first; so a term ``x log y`` with x = 0 never sends nan to y.
 """
 
+import math
 from typing import Any
 
 import numpy as np
 
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import Array, axes_of, ratio
+from tape_ad.extend.arrays import Array, as_array, axes_of, ratio, unit
 from tape_ad.extend.maps import Divide, LinearMap, WeightedSum
-from tape_ad.extend.rules import Call, Entry, Rule, overridable, quiet, rule
-from tape_ad.rules.numpy.elementwise import LN2, LN10, cbrt
+from tape_ad.extend.rules import Call, Rule, arguments_of, overridable, quiet, rule
+from tape_ad.rules.numpy.elementwise import LN2, LN10, cbrt, power_base, power_exponent
+from tape_ad.scipy.counterparts import refuse_elsewhere, scipy_function
 from tape_ad.scipy.installed import asked
-from tape_ad.scipy.special.shared import Probe, no_partial, sp, ufuncs
+from tape_ad.scipy.special.shared import BERNOULLI, HOME, Probe, sp, ufuncs
 
-__all__ = ["LOGARITHMS", "log_abs_sum_exp", "log_sum_exp"]
+__all__ = ["ELEMENTARY", "log_abs_sum_exp", "log_sum_exp", "power_slope", "root_slope"]
 
 LAMBERTW = asked(lambda: sp.lambertw(Probe())) or sp.lambertw
 
@@ -147,50 +149,115 @@ def log_abs_sum_second(
     return WeightedSum(weights, a.ndim, axes_of(a.ndim, axis), keepdims)
 
 
-LOGARITHMS: dict[Any, Entry] = {
+# Hypergeometric functions of `scipy.special`, and trigonometric ones: of degrees, Dirichlet's
+
+
+DEGREE = math.pi / 180
+
+
+def exprel(out: Array, x: Array) -> Array:
+    """1F1(2; 3; x) / 2, DLMF 13.3.15; elsewhere from the quotient, which cancels near 0.
+
+    SciPy's 1F1 does not return where x is infinite.
+    """
+    near = np.less(np.absolute(x), 20)
+    inner, outer = np.where(near, x, 0), np.where(near, 20, x)
+    far = out + (1 - out) / outer
+    far = np.where(np.isinf(out), out, far)
+    return np.where(near, 0.5 * sp.hyp1f1(2.0, 3.0, inner), far)
+
+
+diric = scipy_function(sp.diric, HOME, "x")
+sort_diric = arguments_of(diric, "x")
+
+
+def diric_call(*args: Any, **kwargs: Any) -> Call:
+    """Refuse handles for n, which is a whole number."""
+    (x,), options = sort_diric(*args, **kwargs)
+    refuse_elsewhere(diric, options)
+    return (as_array(x),), options
+
+
+# n cot(n h) - cot(h) is the sum of COTANGENTS[k - 1] (n**(2 k) - 1) h**(2 k - 1), DLMF 4.19.6
+COTANGENTS = [-abs(b) * 4**k / math.factorial(2 * k) for k, b in enumerate(BERNOULLI, 1)]
+
+
+def diric_slope(out: Array, x: Array, n: Array) -> Array:
+    """Differentiate sin(n x / 2) / (n sin(x / 2)), also at multiples of 2 pi."""
+    half, n = x / 2, as_array(n)
+    turns = np.round(half / math.pi)
+    h = half - turns * math.pi
+    near = np.less(n * np.abs(h), 0.2)
+    inner, outer = np.where(near, h, 0), np.where(near, 1, half)
+    series: Array = 0.0
+    for k in range(len(COTANGENTS), 0, -1):
+        series = series + COTANGENTS[k - 1] * (n ** (2.0 * k) - 1) * inner ** (2 * k - 1)
+    direct = (np.cos(n * outer) - out * np.cos(outer)) / np.sin(outer)
+    return 0.5 * np.where(near, out * series, direct)
+
+
+def huber_first(out: Array, delta: Array, r: Array) -> Array:
+    """Differentiate by delta: nothing within, abs(r) - delta beyond; nan where delta < 0."""
+    slope = np.where(np.less_equal(np.abs(r), delta), 0.0, np.abs(r) - delta)
+    return np.where(np.less(delta, 0), np.nan, slope)
+
+
+def huber_second(out: Array, delta: Array, r: Array) -> Array:
+    """Differentiate by r: r within, and delta with its sign beyond."""
+    slope = np.where(np.less_equal(np.abs(r), delta), r, delta * np.sign(r))
+    return np.where(np.less(delta, 0), np.nan, slope)
+
+
+def pseudo_huber_first(out: Array, delta: Array, r: Array) -> Array:
+    """Differentiate delta (s - delta) by delta, with s = hypot(delta, r): (s - delta)**2 / s.
+
+    0 where both are 0.
+    """
+    s = np.hypot(delta, r)
+    excess = r * unit(r, s + delta)
+    return np.where(np.less(delta, 0), np.nan, excess * unit(excess, s))
+
+
+def pseudo_huber_second(out: Array, delta: Array, r: Array) -> Array:
+    """Differentiate by r: delta r / s, and 0 where both are 0."""
+    return np.where(np.less(delta, 0), np.nan, delta * unit(r, np.hypot(delta, r)))
+
+
+ELEMENTARY: dict[Any, Any] = {
     sp.exp2: rule(lambda out, x: out * LN2),
     sp.exp10: rule(lambda out, x: out * LN10),
     sp.expm1: rule(lambda out, x: out + 1),
     sp.log1p: rule(lambda out, x: Divide(1 + x)),
-    sp.cbrt: rule(quiet(cbrt)),
-    sp.logit: rule(quiet(lambda out, x: 1 / (x * (1 - x)))),
+    sp.cbrt: cbrt,
+    sp.logit: lambda out, x: 1 / (x * (1 - x)),
     sp.expit: rule(lambda out, x: out * sp.expit(-x)),
     sp.log_expit: rule(lambda out, x: sp.expit(-x)),
-    ufuncs._log1mexp: rule(quiet(lambda out, x: -1 / np.expm1(-x))),
-    sp.entr: rule(quiet(lambda out, x: -np.log(x) - 1)),
+    ufuncs._log1mexp: lambda out, x: -1 / np.expm1(-x),
+    sp.entr: lambda out, x: -np.log(x) - 1,
     sp.rel_entr: rule(rel_entr_first, lambda out, x, y: -ratio(x, y)),
-    sp.kl_div: rule(
-        lambda out, x, y: log_ratio(x, y),
-        lambda out, x, y: 1 - ratio(x, y),
-    ),
+    sp.kl_div: rule(lambda out, x, y: log_ratio(x, y), lambda out, x, y: 1 - ratio(x, y)),
     sp.xlogy: rule(lambda out, x, y: log_beside(x, y), lambda out, x, y: ratio(x, y)),
     sp.xlog1py: rule(lambda out, x, y: log1p_beside(x, y), lambda out, x, y: ratio(x, 1 + y)),
-    log_beside: rule(None, quiet(lambda out, x, y: 1 / y), facts=facts.ELEMENTWISE),
-    log1p_beside: rule(None, quiet(lambda out, x, y: 1 / (1 + y)), facts=facts.ELEMENTWISE),
-    log_ratio: rule(
-        quiet(lambda out, x, y: 1 / x), quiet(lambda out, x, y: -1 / y), facts=facts.ELEMENTWISE
+    log_beside: (None, lambda out, x, y: 1 / y),
+    log1p_beside: (None, lambda out, x, y: 1 / (1 + y)),
+    log_ratio: (lambda out, x, y: 1 / x, lambda out, x, y: -1 / y),
+    sp.boxcox: (
+        lambda out, x, lmbda: x ** (lmbda - 1.0),
+        lambda out, x, lmbda: power_slope(np.log(x), lmbda),
     ),
-    sp.boxcox: rule(
-        quiet(lambda out, x, lmbda: x ** (lmbda - 1.0)),
-        quiet(lambda out, x, lmbda: power_slope(np.log(x), lmbda)),
+    sp.boxcox1p: (
+        lambda out, x, lmbda: (1 + x) ** (lmbda - 1.0),
+        lambda out, x, lmbda: power_slope(np.log1p(x), lmbda),
     ),
-    sp.boxcox1p: rule(
-        quiet(lambda out, x, lmbda: (1 + x) ** (lmbda - 1.0)),
-        quiet(lambda out, x, lmbda: power_slope(np.log1p(x), lmbda)),
+    sp.inv_boxcox: (
+        lambda out, y, lmbda: out / (1 + lmbda * y),
+        lambda out, y, lmbda: out * root_slope(y, lmbda),
     ),
-    sp.inv_boxcox: rule(
-        quiet(lambda out, y, lmbda: out / (1 + lmbda * y)),
-        quiet(lambda out, y, lmbda: out * root_slope(y, lmbda)),
+    sp.inv_boxcox1p: (
+        lambda out, y, lmbda: (1 + out) / (1 + lmbda * y),
+        lambda out, y, lmbda: (1 + out) * root_slope(y, lmbda),
     ),
-    sp.inv_boxcox1p: rule(
-        quiet(lambda out, y, lmbda: (1 + out) / (1 + lmbda * y)),
-        quiet(lambda out, y, lmbda: (1 + out) * root_slope(y, lmbda)),
-    ),
-    LAMBERTW: rule(
-        quiet(lambda out, z, k, tol: np.exp(-out) / (1 + out)),
-        no_partial("lambertw", "k"),
-        no_partial("lambertw", "tol"),
-    ),
+    LAMBERTW: (lambda out, z, k, tol: np.exp(-out) / (1 + out), "k", "tol"),
     log_sum_exp: rule(
         log_sum_first,
         quiet(log_sum_second),
@@ -204,5 +271,24 @@ LOGARITHMS: dict[Any, Entry] = {
         compute=lambda a, b=None, *, axis, keepdims: log_abs_sum_exp(a, b, axis, keepdims),
         multiple=True,
         facts=facts.along(none="all", beside=("b",)),
+    ),
+    diric: rule(quiet(diric_slope), signature=diric_call, facts=facts.elementwise("x", "n")),
+    sp.sindg: rule(lambda out, x: DEGREE * sp.cosdg(x)),
+    sp.cosdg: rule(lambda out, x: -DEGREE * sp.sindg(x)),
+    sp.tandg: lambda out, x: DEGREE * (1 + out * out),
+    sp.cotdg: lambda out, x: -DEGREE * (1 + out * out),
+    sp.cosm1: rule(lambda out, x: -np.sin(x)),
+    sp.exprel: exprel,
+    sp.wrightomega: lambda out, z: out / (1 + out),  # of w + log w = z
+    sp.huber: (huber_first, huber_second),
+    sp.pseudo_huber: (pseudo_huber_first, pseudo_huber_second),
+    sp.powm1: (
+        lambda out, x, y: power_base(out + 1, x, y),
+        lambda out, x, y: power_exponent(out + 1, x, y),
+    ),
+    sp.radian: (
+        lambda out, d, m, s: np.full_like(out, DEGREE),
+        lambda out, d, m, s: np.full_like(out, DEGREE / 60),
+        lambda out, d, m, s: np.full_like(out, DEGREE / 3600),
     ),
 }

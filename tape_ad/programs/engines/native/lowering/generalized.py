@@ -1,0 +1,481 @@
+"""Calls of generalized ufuncs, which compute with the last axes: LAPACK's and Fourier transforms.
+
+NumPy's own loops are called, so these have NumPy's bits. Where `numpy.linalg` would raise an error,
+a loop fills its results with nan, and NumPy does the whole program again.
+"""
+
+import importlib
+import inspect
+import math
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from tape_ad.programs.engines.native.ir import (
+    SIMPLE,
+    ExternalCall,
+    MemRef,
+    RuntimeCheck,
+    iteration_space,
+)
+from tape_ad.programs.engines.native.lowering.calls import (
+    Lowering,
+    NotLowerable,
+    converted,
+    copy,
+    moved,
+)
+from tape_ad.programs.engines.native.lowering.reductions import ended
+from tape_ad.programs.engines.native.runtime.compiling import inner_loop
+from tape_ad.rules.linalg.decompositions import qr_factors, singular_triplets, singular_values
+from tape_ad.rules.linalg.spectra import hermitian_eigenpairs
+
+__all__ = ["LOWERINGS", "cores_of", "over_stack"]
+
+BOOL, DOUBLE = np.dtype(bool), np.dtype(float)
+
+
+@cache
+def cores_of(ufunc: np.ufunc) -> tuple[tuple[str, ...], ...]:
+    """Name the last axes that a generalized ufunc goes over, of its operands and its results.
+
+    Examples
+    --------
+    >>> cores_of(np.matmul)
+    (('n', 'k'), ('k', 'm'), ('n', 'm'))
+    """
+    parts = re.findall(r"\(([^)]*)\)", ufunc.signature or "")
+    return tuple([tuple(re.findall(r"\w+", part)) for part in parts])
+
+
+MANY = 128
+"""Up to how many calls are written for stacks that lie so that one does not do."""
+
+PACKED = 2**24
+"""Up to how many bytes such stacks are copied, so that one does."""
+
+
+def over_stack(
+    lowering: Lowering,
+    ufunc: np.ufunc,
+    reads: Sequence[MemRef],
+    writes: Sequence[MemRef],
+    *,
+    packs: bool = True,
+) -> None:
+    """Call a loop of a generalized ufunc for all of a stack.
+
+    Parameters
+    ----------
+    lowering : Lowering
+    ufunc : numpy.ufunc
+    reads, writes : sequence of MemRef
+        Of the dtypes of the loop, aligned; results have all axes of the stack. Results beyond
+        those of the ufunc are operands that it changes.
+    packs : bool
+        Whether matrices may be copied: it then makes no difference how they lie.
+    """
+    cores = cores_of(ufunc)
+    refs = [*reads, *writes][: len(cores)]
+    loop = inner_loop(ufunc, tuple(ref.dtype for ref in refs))
+    if loop is None or not all(ref.dtype.char in SIMPLE for ref in refs):
+        raise NotLowerable("no loop of NumPy's for such dtypes")
+    stack = writes[0].shape[: len(writes[0].shape) - len(cores[len(reads)])]
+    refs = [
+        ref.broadcast((*stack, *ref.shape[len(ref.shape) - len(core) :]))
+        for ref, core in zip(refs, cores, strict=True)
+    ]
+    space = iteration_space(stack, [ref.strides[: len(stack)] for ref in refs])
+    if math.prod(space.dims) > MANY:
+        if not packs or sum(map(bytes_of, refs)) > PACKED or len(writes) > len(refs) - len(reads):
+            raise NotLowerable("a stack of matrices that do not lie in a row")
+        over_packed(lowering, ufunc, refs, len(reads))
+        return
+    sizes: dict[str, int] = {}
+    steps: list[int] = []
+    for ref, names in zip(refs, cores, strict=True):
+        last = len(ref.shape) - len(names)
+        for name, length, stride in zip(names, ref.shape[last:], ref.strides[last:], strict=True):
+            sizes[name] = length
+            steps.append(stride if length > 1 else 0)  # as NumPy has it
+    work = math.prod(sizes.values()) * max(sizes.values(), default=1) ** (len(sizes) == 1)
+    for key in np.ndindex(*space.dims):
+        parts = [moved(ref, key, strides) for ref, strides in zip(refs, space.outer, strict=True)]
+        given, made = parts[: len(reads)], parts[len(reads) :]
+        lowering.work.append(
+            ExternalCall(
+                loop,
+                given,
+                [*made, *writes[len(made) :]],
+                (space.length, *sizes.values()),
+                (*space.steps, *steps),
+                cost=space.length * work // 4,
+            )
+        )
+
+
+def bytes_of(ref: MemRef) -> int:
+    """Count the bytes of elements, again where they are repeated."""
+    return math.prod(ref.shape) * ref.dtype.itemsize
+
+
+def over_packed(lowering: Lowering, ufunc: np.ufunc, refs: Sequence[MemRef], count: int) -> None:
+    """Call a loop for copies that lie in a row, `count` of which are read."""
+    packed = [lowering.temporary(ref.shape, ref.dtype) for ref in refs]
+    for ref, there in zip(refs[:count], packed, strict=False):
+        copy(lowering, ref, there)
+    over_stack(lowering, ufunc, packed[:count], packed[count:])
+    for there, ref in zip(packed[count:], refs[count:], strict=True):
+        copy(lowering, there, ref)
+
+
+# LAPACK
+
+LAPACK: Any = getattr(np.linalg, "_umath_linalg", None)
+
+
+def lapack(name: str, shape: Sequence[int] = ()) -> np.ufunc:
+    """Find a loop of NumPy's; some versions have two, named for the side that is no longer."""
+    side = "m" if not shape or shape[-2] <= shape[-1] else "n"
+    for each in (name.format(""), name.format(f"_{side}")):
+        found = getattr(LAPACK, each, None)
+        if isinstance(found, np.ufunc):
+            return found
+    raise NotLowerable("no loop of NumPy's for it")
+
+
+def computed(
+    lowering: Lowering,
+    ufunc: np.ufunc,
+    sources: Sequence[MemRef],
+    outs: Sequence[MemRef],
+    *,
+    may_fail: bool = False,
+) -> None:
+    """Call a loop of LAPACK's in double precision, as `numpy.linalg` does.
+
+    Parameters
+    ----------
+    lowering : Lowering
+    ufunc : numpy.ufunc
+    sources, outs : sequence of MemRef
+    may_fail : bool
+        Whether there is an error to be raised, where the results are nan.
+    """
+    complex_or_not = np.result_type(DOUBLE, *[ref.dtype for ref in sources]).char
+    wanted = complex_or_not * len(sources)
+    loop = next((each for each in ufunc.types if each.startswith(f"{wanted}->")), "->")
+    dtypes = [np.dtype(char) for char in loop.partition("->")[2]]
+    if len(dtypes) != len(outs):
+        raise NotLowerable("of such dtypes")
+    reads = [converted(lowering, ref, np.dtype(complex_or_not)) for ref in sources]
+    writes = [
+        out if out.dtype == dtype else lowering.temporary(out.shape, dtype)
+        for out, dtype in zip(outs, dtypes, strict=True)
+    ]
+    over_stack(lowering, ufunc, reads, writes)
+    if may_fail:
+        check(lowering, writes[0], len(cores_of(ufunc)[len(reads)]))
+    for there, out in zip(writes, outs, strict=True):
+        if there is not out:
+            converted_to(lowering, there, out)
+
+
+def check(lowering: Lowering, result: MemRef, axes: int) -> None:
+    """Let NumPy do it all where the first element of a result is nan, as all are after errors."""
+    first = result.seen(lambda array: array[(..., *(0,) * axes)])
+    word = lowering.temporary((), BOOL)
+    nest = lowering.nest(first.shape)
+    x = nest.read(first)
+    there = nest.op(np.equal, (first.dtype, first.dtype, BOOL), x, x)
+    if first.shape:
+        ended(nest, np.logical_and, there, range(len(first.shape)), word)
+    else:
+        nest.write(there, word)
+    lowering.work.append(RuntimeCheck(word, 1))
+
+
+def converted_to(lowering: Lowering, source: MemRef, target: MemRef) -> None:
+    """Copy elements to those of another dtype."""
+    nest = lowering.nest(target.shape)
+    nest.write(nest.read(source), target)
+
+
+def of_one(
+    name: str, *options: str, may_fail: bool = True, by: Mapping[Any, str] | None = None
+) -> Callable[[Lowering], None]:
+    """Make what lowers a function of matrices.
+
+    Parameters
+    ----------
+    name : str
+        Of the loop.
+    *options : str
+        The names of the function's arguments, of which the second may name the loop.
+    may_fail : bool
+    by : mapping, optional
+        To what the second argument may be, the end of the loop's name; the first is its default.
+    """
+
+    def lower(lowering: Lowering) -> None:
+        found = lowering.options(*options)
+        ends = by or {None: ""}
+        asked = found.get(options[1], next(iter(ends))) if by else None
+        if asked not in ends:
+            raise NotLowerable("it has options")
+        source = lowering.source(found[options[0]])
+        ufunc = lapack(name + ends[asked], source.shape)
+        computed(lowering, ufunc, [source], lowering.outs, may_fail=may_fail)
+
+    return lower
+
+
+def solved(lowering: Lowering) -> None:
+    """Lower `numpy.linalg.solve`."""
+    found = lowering.options("a", "b")
+    a, b = lowering.source(found["a"]), lowering.source(found["b"])
+    ufunc = lapack("solve1" if len(b.shape) == 1 else "solve")
+    computed(lowering, ufunc, [a, b], [lowering.out], may_fail=True)
+
+
+def of_values(lowering: Lowering) -> None:
+    """Lower singular values and vectors."""
+    found = lowering.options("a", "full_matrices", "compute_uv", "hermitian", "ties")
+    if found.get("hermitian", False) is not False:
+        raise NotLowerable("it has options")
+    outs = lowering.outs
+    source = lowering.source(found["a"])
+    end = "" if len(outs) == 1 else "_f" if found.get("full_matrices", True) else "_s"
+    computed(lowering, lapack(f"svd{{}}{end}", source.shape), [source], outs, may_fail=True)
+
+
+def of_values_alone(lowering: Lowering) -> None:
+    """Lower singular values without vectors."""
+    found = lowering.options("a", "hermitian") if lowering.call.args else lowering.options("x")
+    if found.get("hermitian", False) is not False:
+        raise NotLowerable("it has options")
+    source = lowering.source(found.get("a", found.get("x")))
+    computed(lowering, lapack("svd{}", source.shape), [source], [lowering.out], may_fail=True)
+
+
+def orthogonal(lowering: Lowering) -> None:
+    """Lower `numpy.linalg.qr`, by the two loops that it calls."""
+    found = lowering.options("a", "mode")
+    mode = found.get("mode", "reduced")
+    source, outs = lowering.source(found["a"]), lowering.outs
+    if mode not in ("r", "reduced", "complete"):
+        raise NotLowerable("it has options")
+    m, n = source.shape[-2:]
+    dtype = np.result_type(DOUBLE, source.dtype)
+    stack = source.shape[:-2]
+    factors = lowering.temporary(source.shape, dtype)
+    converted_to(lowering, source, factors)
+    tau = lowering.temporary((*stack, min(m, n)), dtype)
+    over_stack(lowering, lapack("qr_r_raw{}", source.shape), [factors], [tau, factors])
+    if mode != "r":
+        loop = "qr_complete" if mode == "complete" and m > n else "qr_reduced"
+        computed(lowering, lapack(loop), [factors, tau], outs[:1])
+    above = outs[-1]
+    rows = factors.part((..., slice(above.shape[-2]), slice(None)))
+    height, width = above.shape[-2:]
+    mask = lowering.constant(np.tri(height, width, -1, dtype=bool))
+    nest = lowering.nest(above.shape)
+    where = nest.read(mask.broadcast(above.shape))
+    zero = nest.read(lowering.constant(np.zeros((), dtype)).broadcast(above.shape))
+    kinds = (BOOL, dtype, dtype, dtype)
+    nest.write(nest.op(np.where, kinds, where, zero, nest.read(rows)), above)
+
+
+def least(lowering: Lowering) -> None:
+    """Lower `numpy.linalg.lstsq` of more equations than unknowns, if the rank is full."""
+    found = lowering.options("a", "b", "rcond")
+    a, b = lowering.source(found["a"]), lowering.source(found["b"])
+    m, n = a.shape
+    if m <= n:
+        raise NotLowerable("no residuals")
+    x, residuals, rank, values = lowering.outs
+    if residuals.shape != b.shape[1:] + (1,) * (len(b.shape) == 1):
+        raise NotLowerable("of less than full rank")
+    dtype = np.result_type(DOUBLE, a.dtype, b.dtype)
+    rcond = found.get("rcond")
+    rcond = np.finfo(dtype).eps * max(n, m) if rcond is None else rcond
+    if not isinstance(rcond, (int, float, np.floating)):
+        raise NotLowerable("it has options")
+    if len(b.shape) == 1:
+        b, x = (ref.seen(lambda array: array[:, None]) for ref in (b, x))
+    given = [converted(lowering, ref, dtype) for ref in (a, b)]
+    real = np.empty(0, dtype).real.dtype
+    made = [
+        ref if ref.dtype == kind else lowering.temporary(ref.shape, kind)
+        for ref, kind in ((x, dtype), (residuals, real), (rank, np.dtype(np.intc)), (values, real))
+    ]
+    limit = lowering.constant(np.array(rcond, real))
+    over_stack(lowering, lapack("lstsq{}", a.shape), [*given, limit], made)
+    check(lowering, made[0], 2)
+    word = lowering.temporary((), BOOL)
+    nest = lowering.nest(())
+    full = nest.read(lowering.constant(np.array(n, np.intc)))
+    count = np.dtype(np.intc)
+    nest.write(nest.op(np.equal, (count, count, BOOL), nest.read(made[2]), full), word)
+    lowering.work.append(RuntimeCheck(word, 1))
+    for there, ref in zip(made, (x, residuals, rank, values), strict=True):
+        if there is not ref:
+            converted_to(lowering, there, ref)
+
+
+# Fourier transforms
+
+
+def transforms() -> Any:
+    """Give the module with NumPy's loops."""
+    try:
+        return importlib.import_module("numpy.fft._pocketfft_umath")
+    except ImportError:
+        return SimpleNamespace()
+
+
+POCKETFFT = transforms()
+SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
+
+
+def transformed(
+    lowering: Lowering, ref: MemRef, out: MemRef, length: int, axis: int, norm: Any, kind: str
+) -> None:
+    """Transform along one axis.
+
+    Parameters
+    ----------
+    lowering : Lowering
+    ref, out : MemRef
+    length : int
+        Of the transform.
+    axis : int
+    norm : str or None
+    kind : {"fft", "ifft", "rfft", "irfft"}
+    """
+    if length < 1:
+        raise NotLowerable("no elements to transform")
+    norm = SWAPPED.get(norm, norm) if kind in ("ifft", "irfft") else norm
+    real = np.result_type(np.empty(0, ref.dtype).real.dtype, 1.0)
+    factor: Any = 1
+    if norm == "ortho":
+        factor = np.reciprocal(np.sqrt(length, dtype=real))
+    elif norm == "forward":
+        factor = np.reciprocal(length, dtype=real)
+    elif norm not in (None, "backward"):
+        raise NotLowerable("it has options")
+    name = kind if kind != "rfft" else f"rfft_n_{'odd' if length % 2 else 'even'}"
+    ufunc = getattr(POCKETFFT, name, None)
+    if not isinstance(ufunc, np.ufunc):
+        raise NotLowerable("no loop of NumPy's for it")
+    scale = int if type(factor) is int else factor.dtype
+    try:
+        dtypes = ufunc.resolve_dtypes((ref.dtype, scale, out.dtype))
+    except TypeError:
+        raise NotLowerable("of such dtypes") from None
+    source = converted(lowering, ref, dtypes[0])
+    there = out if out.dtype == dtypes[2] else lowering.temporary(out.shape, dtypes[2])
+    by_last = [each.seen(lambda array: np.moveaxis(array, axis, -1)) for each in (source, there)]
+    fixed = lowering.constant(np.array(factor, dtypes[1]))
+    over_stack(lowering, ufunc, [by_last[0], fixed], by_last[1:])
+    if there is not out:
+        converted_to(lowering, there, out)
+
+
+def along_axis(kind: str) -> Callable[[Lowering], None]:
+    """Make what lowers a transform along one axis."""
+
+    def lower(lowering: Lowering) -> None:
+        found = lowering.options("a", "n", "axis", "norm", "out")
+        if found.get("out") is not None:
+            raise NotLowerable("it has options")
+        ref, axis = lowering.source(found["a"]), operator.index(found.get("axis", -1))
+        length = found.get("n")
+        if length is None:
+            length = ref.shape[axis] if kind != "irfft" else 2 * (ref.shape[axis] - 1)
+        args = operator.index(length), axis, found.get("norm"), kind
+        transformed(lowering, ref, lowering.out, *args)
+
+    return lower
+
+
+@cache
+def goes_backwards() -> bool:
+    """Tell whether `numpy.fft.rfftn` goes over its axes from the last one, as of NumPy 2.1."""
+    x = np.sin(np.arange(3.0 * 5 * 7)).reshape(3, 5, 7)
+    backwards = np.fft.fft(np.fft.fft(np.fft.rfft(x), axis=1), axis=0)
+    return bool(np.array_equal(np.fft.rfftn(x), backwards))
+
+
+def along_axes(kind: str, axes: Iterable[int] | None) -> Callable[[Lowering], None]:
+    """Make what lowers a transform along several axes, which are those of NumPy's default."""
+
+    def lower(lowering: Lowering) -> None:
+        found = lowering.options("a", "s", "axes", "norm", "out")
+        if found.get("out") is not None:
+            raise NotLowerable("it has options")
+        ref, lengths, over = lowering.source(found["a"]), found.get("s"), found.get("axes", axes)
+        if over is None:
+            over = range(-len(ref.shape), 0) if lengths is None else range(-len(lengths), 0)
+        over = [*map(operator.index, over)]
+        if lengths is None:
+            lengths = [ref.shape[axis] for axis in over]
+            if kind == "irfft" and over:
+                lengths[-1] = 2 * (lengths[-1] - 1)
+        if not over or len(lengths) != len(over):
+            raise NotLowerable("no axes to transform")
+        steps = [
+            (ref.shape[axis] if length == -1 else operator.index(length), axis)
+            for length, axis in zip(lengths, over, strict=True)
+        ]
+        kinds = [kind.removeprefix("r").replace("irfft", "ifft")] * len(steps)
+        kinds[-1] = kind  # first of all forwards, last of all backwards
+        order = [*zip(steps, kinds, strict=True)]
+        if kind == "rfft" and not goes_backwards():
+            order = [order.pop(), *order]
+        elif kind != "irfft":
+            order.reverse()
+        for number, ((length, axis), each) in enumerate(order, start=1):
+            shape = list(ref.shape)
+            shape[axis] = length // 2 + 1 if each == "rfft" else length
+            complex_ = np.result_type(ref.dtype, 1j)
+            is_last = number == len(order)
+            out = lowering.out if is_last else lowering.temporary(tuple(shape), complex_)
+            transformed(lowering, ref, out, length, axis, found.get("norm"), each)
+            ref = out
+
+    return lower
+
+
+UPLO = {"L": "lo", "U": "up"}
+OURS: Mapping[Any, Callable[[Lowering], None]] = {
+    hermitian_eigenpairs: of_one("eigh_", "a", "uplo", "ties", by=UPLO),
+    singular_triplets: of_values,
+    singular_values: of_values_alone,
+    qr_factors: orthogonal,
+}
+LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
+    np.linalg.solve: solved,
+    np.linalg.inv: of_one("inv", "a"),
+    np.linalg.det: of_one("det", "a", may_fail=False),
+    np.linalg.slogdet: of_one("slogdet", "a", may_fail=False),
+    np.linalg.cholesky: of_one("cholesky_", "a", "upper", by={False: "lo", True: "up"}),
+    np.linalg.eigh: of_one("eigh_", "a", "UPLO", by=UPLO),
+    np.linalg.eigvalsh: of_one("eigvalsh_", "a", "UPLO", by=UPLO),
+    np.linalg.svd: of_values,
+    np.linalg.svdvals: of_values_alone,
+    np.linalg.qr: orthogonal,
+    np.linalg.lstsq: least,
+    **OURS,
+    **{inspect.unwrap(function): lower for function, lower in OURS.items()},
+    **{getattr(np.fft, name): along_axis(name) for name in ("fft", "ifft", "rfft", "irfft")},
+    **{getattr(np.fft, f"{name}n"): along_axes(name, None) for name in ("fft", "ifft", "rfft")},
+    **{getattr(np.fft, f"{name}2"): along_axes(name, (-2, -1)) for name in ("fft", "ifft", "rfft")},
+    np.fft.irfftn: along_axes("irfft", None),
+    np.fft.irfft2: along_axes("irfft", (-2, -1)),
+}

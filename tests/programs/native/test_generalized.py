@@ -1,0 +1,226 @@
+"""LAPACK's functions and Fourier transforms in native code, beside NumPy's."""
+
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tape_ad as ta
+from tape_ad.programs.engines.native.lowering.generalized import cores_of
+from tests.programs.native.running import agree_to_the_bit, natively, same_bits
+
+Array = Any
+
+
+def numbers(shape: Any, dtype: str = "f8", seed: int = 0) -> Array:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=shape) * 3
+    return (x + 1j * rng.normal(size=shape) if np.dtype(dtype).kind == "c" else x).astype(dtype)
+
+
+def positive(shape: Any, dtype: str = "f8") -> Array:
+    x = numbers(shape, dtype)
+    return (x @ np.conj(x.mT) + 4 * np.eye(shape[-1])).astype(dtype)
+
+
+OF_SQUARE: dict[str, Callable[[Array], Any]] = {
+    "inv": np.linalg.inv,
+    "det": np.linalg.det,
+    "slogdet": np.linalg.slogdet,
+    "eigh": np.linalg.eigh,
+    "eigh of the upper triangle": lambda x: np.linalg.eigh(x, "U"),
+    "eigvalsh": np.linalg.eigvalsh,
+    "solve": lambda x: np.linalg.solve(x, x[..., :2]),
+    "solve for a vector": lambda x: np.linalg.solve(x, x[(0,) * (x.ndim - 2)][0]),
+    "cholesky": lambda x: np.linalg.cholesky(x @ np.conj(x.mT)),
+}
+OF_ANY: dict[str, Callable[[Array], Any]] = {
+    "svd": np.linalg.svd,
+    "svd of as many vectors": lambda x: np.linalg.svd(x, full_matrices=False),
+    "singular values": lambda x: np.linalg.svd(x, compute_uv=False),
+    "svdvals": np.linalg.svdvals,
+    "qr": np.linalg.qr,
+    "complete qr": lambda x: np.linalg.qr(x, mode="complete"),
+    "r": lambda x: np.linalg.qr(x, mode="r"),
+}
+VIEWS: dict[str, Callable[[Array], Array]] = {
+    "whole": lambda x: x,
+    "transposed": lambda x: x.mT,
+    "in Fortran's order": np.asfortranarray,
+    "backwards": lambda x: x[..., ::-1, ::-1],
+    "with gaps": lambda x: np.repeat(np.repeat(x, 2, -1), 3, -2)[..., ::3, ::2],
+    "repeated": lambda x: np.broadcast_to(x, (3, *x.shape)),
+    "swapped stack": lambda x: np.moveaxis(np.stack([x, x + 1]), 0, -3),
+}
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "c16", "c8", "i4"])
+@pytest.mark.parametrize("shape", [(1, 1), (4, 4), (3, 5, 5)])
+@pytest.mark.parametrize("function", OF_SQUARE.values(), ids=OF_SQUARE)
+def test_square_matrices_have_numpys_bits(function: Any, shape: Any, dtype: str) -> None:
+    agree_to_the_bit(function, numbers(shape, dtype) if dtype != "i4" else positive(shape, "i4"))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "c8"])
+@pytest.mark.parametrize("shape", [(3, 5), (5, 3), (4, 4), (1, 3), (2, 3, 4, 2), (2, 2, 4)])
+@pytest.mark.parametrize("function", OF_ANY.values(), ids=OF_ANY)
+def test_other_matrices_have_numpys_bits(function: Any, shape: Any, dtype: str) -> None:
+    agree_to_the_bit(function, numbers(shape, dtype))
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_matrices_may_lie_in_any_way(view: Any) -> None:
+    def all_at_once(x: Array) -> Any:
+        given = (*OF_SQUARE.items(), *OF_ANY.items())
+        return [each(x) for name, each in given if "vector" not in name]
+
+    agree_to_the_bit(all_at_once, view(positive((2, 4, 4))))
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [((4, 4), (3, 4, 2)), ((3, 4, 4), (4, 2)), ((2, 1, 4, 4), (3, 4, 2))]
+)
+def test_stacks_of_equations_are_broadcast(a: Any, b: Any) -> None:
+    agree_to_the_bit(np.linalg.solve, positive(a), numbers(b, "f8", 1))
+
+
+def test_stacks_that_do_not_lie_in_a_row_are_copied() -> None:
+    x = np.swapaxes(positive((20, 12, 3, 3)), 0, 1)[::2, ::3]
+    agree_to_the_bit(lambda x: np.swapaxes(np.linalg.inv(x), 0, 1), np.repeat(x, 11, 0))
+    agree_to_the_bit(np.linalg.solve, positive((40, 1, 3, 3)), numbers((1, 50, 3, 2)))
+
+
+@pytest.mark.parametrize("b", [(6,), (6, 3), (6, 1)])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "c16"])
+def test_least_squares_have_numpys_bits(dtype: str, b: Any) -> None:
+    agree_to_the_bit(np.linalg.lstsq, numbers((6, 3), dtype), numbers(b, dtype, 1))
+    agree_to_the_bit(lambda a, b: np.linalg.lstsq(a, b, 1e-3), numbers((6, 3), dtype), numbers(b))
+
+
+def test_least_squares_of_another_rank_are_numpys() -> None:
+    fast = ta.compile(lambda a, b: np.linalg.lstsq(a, b)[0], engine="native")
+    a, b = numbers((6, 3)), numbers(6)
+    for _ in range(3):
+        fast(a, b)
+    a[:, 1] = 2 * a[:, 0]
+    assert same_bits(fast(a, b), np.linalg.lstsq(a, b)[0])
+
+
+LENGTHS = [1, 2, 7, 16, 30, 101]
+TRANSFORMS: dict[str, Any] = {
+    name: getattr(np.fft, name)
+    for name in ("fft", "ifft", "rfft", "irfft", "fft2", "ifft2", "rfft2", "irfft2")
+} | {name: getattr(np.fft, name) for name in ("fftn", "ifftn", "rfftn", "irfftn")}
+
+
+@pytest.mark.parametrize("norm", [None, "ortho", "forward", "backward"])
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_transforms_have_numpys_bits(name: str, norm: Any) -> None:
+    transform = TRANSFORMS[name]
+    axes = [{}, {"axes": (0, 2)}, {"s": (5, 7), "axes": (1, 0)}]
+    axis = [{}, {"axis": 0}, {"n": 5, "axis": 1}, {"n": 12}]
+    options = axes if name.endswith(("2", "n")) else axis
+    for dtype in ("f8", "f4", "c16", "c8", "i2", "i8", "?"):
+        x = numbers((4, 6, 8), dtype)
+        if dtype[0] == "c" and name.startswith("r"):
+            continue  # which is an error
+        agree_to_the_bit(lambda x: [transform(x, norm=norm, **each) for each in options], x)
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_transforms_of_any_length(length: int) -> None:
+    def both(x: Array, z: Array) -> Any:
+        return np.fft.rfft(x), np.fft.irfft(z), np.fft.fft(z), np.fft.ifft(x, length + 3)
+
+    agree_to_the_bit(both, numbers((3, length)), numbers((3, length + 1), "c16"))
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_what_is_transformed_may_lie_in_any_way(view: Any) -> None:
+    def several(x: Array) -> Any:
+        return np.fft.fft(x), np.fft.rfft(x, axis=-2), np.fft.ifft2(x), np.fft.irfft(x, axis=0)
+
+    agree_to_the_bit(several, view(numbers((4, 6))))
+    agree_to_the_bit(lambda x: np.fft.fft(np.moveaxis(x, 0, -1)), view(numbers((3, 4), "c16")))
+
+
+FAILURES: dict[str, tuple[Callable[[Array], Any], Array]] = {
+    "inv": (np.linalg.inv, np.ones((3, 3))),
+    "solve": (lambda x: np.linalg.solve(x, np.ones(3)), np.ones((3, 3))),
+    "cholesky": (np.linalg.cholesky, -np.eye(3)),
+    "one of a stack": (np.linalg.inv, np.stack([np.eye(3), np.ones((3, 3)), np.eye(3)])),
+    "eigh": (lambda x: np.linalg.eigh(x)[0], np.full((3, 3), np.nan)),
+    "svd": (lambda x: np.linalg.svd(x)[1], np.full((3, 3), np.nan)),
+}
+
+
+@pytest.mark.parametrize("name", FAILURES)
+@pytest.mark.parametrize("dtype", ["f8", "c8"])
+def test_errors_are_numpys(name: str, dtype: str) -> None:
+    function, bad = FAILURES[name]
+    bad = bad.astype(dtype)
+    good = positive(bad.shape, dtype)
+    fast = ta.compile(lambda x: (x * 2, function(x + 1)), engine="native", check_every=0)
+    for _ in range(3):
+        found = fast(good)
+    before = bad.copy()
+    for _ in range(2):
+        try:
+            expected = np.asarray(function(bad - 1 + 1))
+        except np.linalg.LinAlgError as error:
+            with pytest.raises(np.linalg.LinAlgError, match=str(error)):
+                fast(bad - 1)
+        else:
+            assert same_bits(fast(bad - 1)[1], expected)
+        assert np.array_equal(bad, before, equal_nan=True)
+        assert all(map(same_bits, fast(good), found))
+
+
+def test_singular_matrices_have_determinants_and_slopes() -> None:
+    value_and_slope = ta.compile(ta.value_and_grad(np.linalg.det), engine="native")
+    for _ in range(3):
+        value_and_slope(positive((3, 3)))
+    singular = np.outer([1.0, 2, 3], [3.0, 1, 2]) + np.diag([1.0, 0, 0])
+    value, slope = ta.value_and_grad(np.linalg.det)(singular)
+    found, slope_found = value_and_slope(singular)
+    assert np.allclose(found, value, atol=1e-14)
+    assert np.allclose(slope_found, slope, atol=1e-12)
+
+
+def test_no_warning_is_given_for_what_is_fine() -> None:
+    x = positive((3, 3))
+    with warnings.catch_warnings(), np.errstate(all="raise"):
+        warnings.simplefilter("error")
+        found, expected = natively(lambda x: np.linalg.inv(x) / np.linalg.det(x), x)
+    assert np.allclose(found, expected, rtol=1e-14)
+
+
+def test_several_threads_may_decompose() -> None:
+    fast = ta.compile(lambda x: np.linalg.svd(np.linalg.inv(x)), engine="native", check_every=0)
+    arrays = [positive((24, 24)) + k for k in range(8)]
+    for _ in range(3):
+        fast(arrays[0])
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(fast, arrays * 8))
+    for each, x in zip(found, arrays * 8, strict=True):
+        assert all(map(same_bits, each, np.linalg.svd(np.linalg.inv(x))))
+
+
+def test_without_numpys_loops_it_is_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    where = "tape_ad.programs.engines.native.lowering.generalized"
+    monkeypatch.setattr(f"{where}.LAPACK", None)
+    monkeypatch.setattr(f"{where}.POCKETFFT", None)
+    fast = ta.compile(lambda x: np.linalg.inv(x) * np.fft.rfft(x, 4), engine="native")
+    x = positive((3, 3))
+    for _ in range(3):
+        found = fast(x)
+    assert np.allclose(found, np.linalg.inv(x) * np.fft.rfft(x, 4))
+    assert "no loop of NumPy's for it" in fast.explain()
+
+
+def test_the_axes_of_generalized_ufuncs() -> None:
+    assert cores_of(np.matmul) == (("n", "k"), ("k", "m"), ("n", "m"))
+    assert cores_of(np.vecdot) == (("n",), ("n",), ())
