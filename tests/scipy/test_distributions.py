@@ -460,3 +460,41 @@ def test_where_a_density_is_infinite_no_scale_moves_the_probability(
 @pytest.mark.parametrize("name", ["weibull_min", "dweibull"])
 def test_where_a_density_is_infinite_no_shape_moves_the_probability(name: str) -> None:
     assert ta.grad(lambda shape: getattr(stats, name).cdf(0.0, shape))(0.5) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "shapes", "x", "curvatures"),
+    [
+        ("gamma", (2.0,), 1.0, [[-1, 1], [1, 0]]),
+        ("beta", (2.0, 2.0), 0.5, [[-8, 4], [4, -1]]),
+        ("chi2", (4.0,), 2.0, [[-0.25, 0.5], [0.5, 0]]),
+        ("gennorm", (2.0,), 0.0, [[-2, 0], [0, 1]]),
+        ("norm", (), 0.0, [[-1, 0], [0, 1]]),
+    ],
+)
+def test_a_log_density_is_curved_where_it_is_largest(
+    name: str, shapes: Any, x: float, curvatures: Any
+) -> None:
+    def log_density(v: Any) -> Any:
+        return getattr(stats, name).logpdf(v[0], *shapes, 0.0, v[1])
+
+    found = ta.hessian(log_density)(np.array([x, 1.0]))
+    np.testing.assert_allclose(found, curvatures, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "slopes"),
+    [
+        (
+            (0.178, 0.63, 15.45, 3.19),
+            [8.575828038421670, -0.3526714008042243, -0.6593338772328693, -2.312150339141773],
+        ),
+        (
+            (0.5, 0.05, 2.0, 0.3),
+            [-0.8721245599361889, 17.45270394292331, 0.1450190186042725, 0.8120520559605012],
+        ),
+    ],
+)
+def test_poles_of_gausshyper_are_counted_to_the_end(shapes: Any, slopes: Any) -> None:
+    found = ta.grad(lambda v: stats.gausshyper.logpdf(0.3, *v))(np.array(shapes))
+    np.testing.assert_allclose(found, slopes, rtol=1e-13)  # by mpmath, of the norm
