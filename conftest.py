@@ -8,7 +8,9 @@ out, and `<!-- invisible-code-block: python`, lines of code, `-->` prepares what
 see.
 """
 
+import gc
 import os
+from collections.abc import Generator
 from contextlib import redirect_stdout
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
 from doctest import Example as Expected
@@ -57,6 +59,17 @@ pytest_collect_file = Sybil(
     parsers=[blocks, CodeBlockParser("output", compare_with_what_was_printed), SkipParser()],
     patterns=["README.md", "docs/*.md", "docs/tutorial/*.md", "docs/how-to/*.md"],
 ).pytest()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect tests without collections of garbage, which would go over all that there is."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
 
 RUN: set[str] = set()
 """The blocks that this process has run."""

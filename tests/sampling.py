@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import pytest
 
-__all__ = ["EVERY_ROW", "falls", "one_share_in_three", "some"]
+__all__ = ["EVERY_ROW", "SHARE", "falls", "one_share_in_three", "some"]
 
 Row = TypeVar("Row")
 

@@ -155,7 +155,14 @@ LAYERS: dict[Any, Call] = {
     nn.BatchNorm2d: layer(nn.BatchNorm2d, IMAGE, 2),
     nn.Conv1d: layer(nn.Conv1d, SEQUENCE, 2, 2, 3),
     nn.Conv2d: layer(nn.Conv2d, IMAGE, 2, 2, 3),
+    nn.ConvTranspose1d: layer(nn.ConvTranspose1d, SEQUENCE, 2, 2, 3),
+    nn.ConvTranspose2d: layer(nn.ConvTranspose2d, IMAGE, 2, 2, 3),
     nn.Embedding: layer(nn.Embedding, [0, 1], 3, 2),
+    nn.GRU: layer(nn.GRU, np.ones((2, 1, 3)), 3, 2),
+    nn.LSTM: layer(nn.LSTM, np.ones((2, 1, 3)), 3, 2),
+    nn.RNN: layer(nn.RNN, np.ones((2, 1, 3)), 3, 2),
+    nn.GroupNorm: layer(nn.GroupNorm, np.ones((2, 4)), 2, 4),
+    nn.TransformerEncoderLayer: layer(nn.TransformerEncoderLayer, np.ones((1, 2, 4)), 4, 2),
     nn.LayerNorm: layer(nn.LayerNorm, X, 3),
     nn.Linear: layer(nn.Linear, X, 3, 2),
     nn.MultiHeadAttention: layer(nn.MultiHeadAttention, np.ones((1, 2, 4)), 4, 2),
@@ -184,6 +191,13 @@ LAYERS: dict[Any, Call] = {
     nn.max_pool2d: lambda **options: nn.max_pool2d(IMAGE, 2, **options),
     nn.conv1d: lambda **options: nn.conv1d(SEQUENCE, np.ones((2, 2, 3)), **options),
     nn.conv2d: lambda **options: nn.conv2d(IMAGE, np.ones((2, 2, 3, 3)), **options),
+    nn.conv_transpose1d: lambda **options: nn.conv_transpose1d(
+        SEQUENCE, np.ones((2, 2, 3)), **options
+    ),
+    nn.conv_transpose2d: lambda **options: nn.conv_transpose2d(
+        IMAGE, np.ones((2, 2, 3, 3)), **options
+    ),
+    nn.group_norm: lambda **options: nn.group_norm(np.ones((2, 4)), 2, **options),
     nn.cross_entropy: lambda **options: nn.cross_entropy(np.ones((1, 3)), [1], **options),
     nn.nll_loss: lambda **options: nn.nll_loss(np.ones((1, 3)), [1], **options),
     nn.binary_cross_entropy_with_logits: lambda **options: nn.binary_cross_entropy_with_logits(

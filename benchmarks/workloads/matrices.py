@@ -1,4 +1,4 @@
-"""Least squares, a determinant by its definition, and a Jacobian."""
+"""Least squares, a determinant by its definition, Jacobians, decompositions and transforms."""
 
 import functools
 import itertools
@@ -124,6 +124,134 @@ def square_inputs(size: int) -> tuple[Data, Data]:
     return {"x": x}, {"a": a / math.sqrt(size)}
 
 
+def evidence(library: Any, p: Data, data: Data) -> Array:
+    """Compute the negative logarithm of the likelihood of a Gaussian process."""
+    xp = library.xp
+    kernel = xp.exp(p["scale"] - data["squares"] * xp.exp(p["width"]))
+    covariance = kernel + xp.exp(p["noise"]) * data["one"]
+    solved = xp.linalg.solve(covariance, data["y"])
+    return 0.5 * xp.sum(data["y"] * solved) + 0.5 * xp.linalg.slogdet(covariance)[1]
+
+
+def points_in_plane(count: int) -> tuple[Data, Data]:
+    x, y = seeded((count, 2), (count,))
+    squares = np.sum((x[:, None] - x) ** 2, axis=-1)
+    p = {"scale": np.zeros(()), "width": np.zeros(()), "noise": np.full((), -2.0)}
+    return p, {"squares": squares, "y": y, "one": np.eye(count)}
+
+
+def filtered(library: Any, p: Data, data: Data) -> Array:
+    """Compute the negative logarithm of the likelihood of a series by Kalman's filter."""
+    xp = library.xp
+    motion, seen, one = data["motion"], data["seen"], data["one"]
+    process, noise = xp.exp(p["process"]) * one, xp.exp(p["noise"]) * data["few"]
+    mean, spread, total = data["zero"], one, 0.0
+    for y in data["series"]:
+        mean = xp.matmul(motion, mean)
+        spread = xp.matmul(xp.matmul(motion, spread), motion.T) + process
+        variance = xp.matmul(xp.matmul(seen, spread), seen.T) + noise
+        error = y - xp.matmul(seen, mean)
+        total = total + xp.log(xp.linalg.det(variance))
+        total = total + xp.sum(error * xp.linalg.solve(variance, error))
+        gain = xp.linalg.solve(variance, xp.matmul(seen, spread)).T
+        mean = mean + xp.matmul(gain, error)
+        spread = spread - xp.matmul(xp.matmul(gain, seen), spread)
+    return 0.5 * total
+
+
+def series_of(states: int, measured: int, steps: int) -> tuple[Data, Data]:
+    turning, series, seen = seeded((states, states), (steps, measured), (measured, states))
+    data = {
+        "motion": np.eye(states) + 0.1 * turning / math.sqrt(states),
+        "seen": seen,
+        "one": np.eye(states),
+        "few": np.eye(measured),
+        "zero": np.zeros(states),
+        "series": series,
+    }
+    return {"process": np.full((), -1.0), "noise": np.zeros(())}, data
+
+
+def volumes(library: Any, p: Data, data: Data) -> Array:
+    """Add up determinants, and solutions of equations, of a stack of small matrices."""
+    xp = library.xp
+    m = p["m"] + data["one"]
+    return xp.sum(xp.linalg.det(m) ** 2) + xp.sum(xp.linalg.solve(m, data["b"]) ** 2)
+
+
+def small_matrices(count: int) -> tuple[Data, Data]:
+    m, b = seeded((count, 3, 3), (count, 3, 1))
+    return {"m": m}, {"b": b, "one": 4 * np.eye(3)}
+
+
+def blurred(library: Any, p: Data, data: Data) -> Array:
+    """Compare a blurred image with another, blurring being a product of transforms."""
+    xp = library.xp
+    found = xp.fft.ifft2(xp.fft.fft2(p["image"]) * data["blur"])
+    difference = xp.abs(found) - data["seen"]
+    return xp.sum(difference * difference)
+
+
+def image(size: int) -> tuple[Data, Data]:
+    x, seen = seeded((size, size), (size, size))
+    far = np.fft.fftfreq(size)
+    blur = np.exp(-20 * (far[:, None] ** 2 + far**2)) + 0j
+    return {"image": x}, {"blur": blur, "seen": np.abs(seen)}
+
+
+def smoothed(library: Any, p: Data, data: Data) -> Array:
+    """Compare a series with its convolution, computed by real transforms."""
+    xp = library.xp
+    found = xp.fft.irfft(xp.fft.rfft(p["x"]) * xp.fft.rfft(p["kernel"]), len(p["x"]))
+    difference = found - data["y"]
+    return xp.sum(difference * difference)
+
+
+def long_series(size: int) -> tuple[Data, Data]:
+    x, kernel, y = seeded((size,), (size,), (size,))
+    return {"x": x, "kernel": kernel / size}, {"y": y}
+
+
+NO_LINALG = dict.fromkeys(("my_grad", "micro_grad"), "it has no such functions")
+
+OF_LIBRARIES = [
+    Workload(
+        f"{name}, {size:,}",
+        title.format(size=f"{size:,}"),
+        formula,
+        functools.partial(inputs, *arguments),
+        cannot=NO_LINALG | (COMPILES_LONG if formula is filtered else {}),
+        not_quick=frozenset({"jax_jit"} if formula is filtered else {}),
+        native=1.0,
+    )
+    for name, title, formula, inputs, sizes in (
+        (
+            *("Gaussian process", "the likelihood of {size} points under a Gaussian process"),
+            *(evidence, points_in_plane, [(20, 20), (300, 300)]),
+        ),
+        (
+            *(
+                "Kalman filter",
+                "the likelihood of 50 steps by Kalman's filter, {size} states",
+            ),
+            *(filtered, series_of, [(4, 4, 2, 50), (30, 30, 10, 50)]),
+        ),
+        (
+            *("3x3 matrices", "determinants and solutions of {size} small systems"),
+            *(volumes, small_matrices, [(8, 8), (3_000, 3_000)]),
+        ),
+        (
+            *("image blurred", "the distance of a blurred image of {size} by {size} to another"),
+            *(blurred, image, [(16, 16), (512, 512)]),
+        ),
+        (
+            *("convolution by transforms", "the distance of a series of {size} to a convolved one"),
+            *(smoothed, long_series, [(64, 64), (2**17, 2**17)]),
+        ),
+    )
+    for size, *arguments in sizes
+]
+
 STACKED = {
     "hips_autograd": "it makes one sweep for each row",
     "jax_eager": "it is slow in all that is like it",
@@ -186,4 +314,5 @@ WORKLOADS = [
         cannot=STACKED,
         targets={TORCH: 0.5},
     ),
+    *OF_LIBRARIES,
 ]

@@ -15,6 +15,7 @@ from tape_ad.batching.decisions import members_of, part
 from tape_ad.record.array_interface import LIKE, ArrayInterface
 from tape_ad.record.array_operators import BitsInPlace
 from tape_ad.record.messages.callers import DISPATCHING, caller
+from tape_ad.record.primals import is_number
 
 __all__ = [
     "ENDED",
@@ -68,10 +69,16 @@ class BatchedArray(ArrayInterface, BitsInPlace):
     ----------
     stack : array or handle, shape (size of the batch) + (shape of one)
     batch_here : Batch
+    whole : bool
+        Whether it stands for an array of one even where that has no axes, and for no number.
+    source : BatchedArray or None
+        What it is a view of in each, though in all it is a copy.
     """
 
     stack: Any
     batch_here: Batch
+    whole: bool = False
+    source: "BatchedArray | None" = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -206,7 +213,9 @@ class BatchedArray(ArrayInterface, BitsInPlace):
 
     def copy(self, order: str = "C") -> "BatchedArray":
         """Give an array of the same values that can be assigned to."""
-        copied: BatchedArray = self._call(np.copy, (self,))
+        if is_number(self):
+            return self
+        copied: BatchedArray = self._call(np.copy, (self,), {"order": order})
         return copied
 
     def conjugate(self) -> "BatchedArray":

@@ -26,6 +26,7 @@ from tape_ad.batching.basics import (
     spread,
 )
 from tape_ad.batching.products import composed, with_axis
+from tape_ad.batching.shapes import laid_out
 from tape_ad.rules import call_signature
 from tape_ad.rules.facts import Core, Facts
 from tape_ad.rules.numpy.bodies import dtype_of
@@ -46,7 +47,14 @@ __all__ = [
 
 
 def elementwise(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
-    """Line up the axes of the operands behind that of the batch, and call the function once."""
+    """Line up the axes of the operands behind that of the batch, and call the function once.
+
+    In the order that is asked for, each lies by itself.
+    """
+    if kwargs.get("order", "K") != "K":
+        options = {name: x for name, x in kwargs.items() if name != "order"}
+        out = elementwise(batch, function, args, options)
+        return laid_out(BatchedArray(out, batch), kwargs["order"])
     kinds = (str, type, np.dtype, type(None))
     arrays = [x for x in (*args, *kwargs.values()) if not isinstance(x, kinds)]
     for x in arrays:
@@ -80,7 +88,10 @@ def listed(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
 
 def cast(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Cast each."""
-    return lone(batch, args, kwargs).stack.astype(*args[1:], **kwargs)
+    options = dict(kwargs)
+    order = options.pop("order", "K")
+    out = lone(batch, args, kwargs).stack.astype(*args[1:], **options)
+    return out if order == "K" else laid_out(BatchedArray(out, batch), order)
 
 
 def filled(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
@@ -351,7 +362,10 @@ class Moved:
         if not rows:
             return np.broadcast_to(fill, (batch.size, *fill.shape))
         row = np.concatenate(rows, 1)
-        picked = row[:, np.maximum(places, 1) - 1].astype(fill.dtype)
+        turn = fill.flags.f_contiguous and not fill.flags.c_contiguous  # as it lies in memory
+        picked = np.take(row, np.maximum(places.T if turn else places, 1) - 1, 1)
+        picked = np.transpose(picked, (0, *range(fill.ndim, 0, -1))) if turn else picked
+        picked = picked.astype(fill.dtype)
         return picked if np.all(places > 0) else np.where(places > 0, picked, fill)
 
 

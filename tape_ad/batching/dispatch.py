@@ -1,11 +1,12 @@
 """The one dispatch of batched arrays: a call on those of one, made once for all of them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import getitem
 from typing import Any
 from weakref import ref
 
 import numpy as np
+from attrs import define
 
 from tape_ad.base.arrays import interpreter
 from tape_ad.base.arrays.interpreter import NO_OPTIONS, Batch, looked_through, unwrapped
@@ -29,12 +30,20 @@ from tape_ad.batching.products import generalized
 from tape_ad.batching.tables import handler_of
 from tape_ad.record.dispatch import record_call
 from tape_ad.record.messages.callers import caller
-from tape_ad.record.mutation import assign_outputs, check_fit, out_by_name
-from tape_ad.record.primals import memory_of
+from tape_ad.record.mutation import (
+    assign_outputs,
+    check_fit,
+    in_dtype_of,
+    out_by_name,
+    unlinked,
+)
+from tape_ad.record.primals import is_number, memory_of
 from tape_ad.rules import entry_of, known_facts
 from tape_ad.rules.base import Derivation
+from tape_ad.rules.numpy.building import filled_like
+from tape_ad.rules.numpy.updates import updated, viewed
 
-__all__ = ["answer_in_batch", "joined", "note_writing", "one_by_one"]
+__all__ = ["answer_in_batch", "joined", "memory_to_write", "one_by_one"]
 
 Function = Callable[..., Any]
 Options = Mapping[str, Any]
@@ -74,14 +83,23 @@ def for_all(
     if facts.about_shapes:
         return function(*map_leaves(like_one, args), **kwargs)
     if facts.writes:
-        note_writing(batch, args[0] if args else None)
+        target = args[0] if args and not batch.picked else None
+        batch.written.append(memory_to_write(batch, target))
     try:
         if isinstance(function, np.ufunc):
             general = elementwise if function.signature is None else generalized
             return wrapped(batch, general(batch, function, args, kwargs))
         handler = handler_of(function)
         if handler is not None:
-            return wrapped(batch, handler(batch, function, args, kwargs))
+            out = handler(batch, function, args, kwargs)
+            view = facts.view
+            kept = view or function is np.astype
+            number = kept and is_number(args[0])
+            whole = function in WHOLE or (kept and not number)
+            result = wrapped(batch, unlinked(out) if number else out, whole)
+            if view and not number and is_of(args[0], batch) and function is not viewed:
+                note_copied(function, args, kwargs, result)
+            return result
         entry = entry_of(function)
         if type(entry) is Derivation:
             operands, options = args, kwargs
@@ -101,13 +119,23 @@ OF_VALUES = (ValueError, ArithmeticError, IndexError)
 """What may be raised for some of a batch alone."""
 
 
-def wrapped(batch: Batch, out: Any) -> Any:
+def wrapped(batch: Batch, out: Any, whole: bool = False) -> Any:
     """Let the results of a call for all stand for those of one."""
     if isinstance(out, (tuple, list)):
-        parts = [wrapped(batch, part) for part in out]
+        parts = [wrapped(batch, part, whole) for part in out]
         return out._make(parts) if hasattr(out, "_make") else type(out)(parts)
     plain = out is NotImplemented or out is None or type(out) is bool
-    return out if plain else BatchedArray(out, batch)
+    return out if plain else BatchedArray(out, batch, whole)
+
+
+WHOLE = frozenset(
+    {
+        *(np.pad, np.roll, np.real_if_close, np.diff, updated),
+        *(np.copy, np.zeros_like, np.ones_like, np.empty_like, filled_like),
+        *(np.where, np.piecewise, np.tensordot, np.cov, np.i0),
+    }
+)
+"""Functions that give arrays of no axes; views of such arrays are arrays as well."""
 
 
 def looped(batch: Batch, function: Function, args: Any, kwargs: Any) -> Any:
@@ -119,10 +147,10 @@ def looped(batch: Batch, function: Function, args: Any, kwargs: Any) -> Any:
     outs = called_for_each(batch, function, one_by_one(batch, (args, dict(kwargs))))
     parts = list(zip(*map(flatten, outs), strict=True))
     results = [joined(batch, function, column) for column in parts]
-    given = [leaf.stack for leaf in flatten((args, dict(kwargs))) if is_of(leaf, batch)]
+    given = [leaf for leaf in flatten((args, dict(kwargs))) if is_of(leaf, batch)]
     for column, result in zip(parts, results, strict=True):
         if is_of(result, batch):
-            note_parted(batch, given, column, result.stack)
+            note_parted(given, column, result)
     following = iter(results)
     return map_leaves(lambda leaf, path: next(following), outs[0])
 
@@ -146,12 +174,24 @@ def called_for_each(batch: Batch, function: Function, calls: Iterator[Any]) -> l
     return outs
 
 
-def note_parted(batch: Batch, given: list[Any], parts: tuple[Any, ...], stack: Any) -> None:
+def note_parted(given: Sequence[BatchedArray], parts: Sequence[Any], result: BatchedArray) -> None:
     """Note what views of what was given have been copied to join them."""
     views = [each for each in map(memory_of, parts) if isinstance(each, np.ndarray)]
-    for source in map(memory_of, given):
-        if any(np.may_share_memory(view, source) for view in views):
-            batch.parted.append((ref(owner(source)), ref(owner(memory_of(stack)))))
+    for source in given:
+        memory = memory_of(source.stack)
+        if any(np.may_share_memory(view, memory) for view in views):
+            result.source = source
+            pair = ref(owner(memory)), ref(owner(memory_of(result.stack)))
+            result.batch_here.parted.append(pair)
+
+
+def note_copied(function: Function, args: Any, kwargs: Options, result: Any) -> None:
+    """Note what is a copy for all, and is a view when there is one."""
+    batch, memory = args[0].batch_here, memory_of(args[0].stack)
+    for place, out in enumerate(flatten(result)):
+        if out.size and batch.size and not np.may_share_memory(memory_of(out.stack), memory):
+            one, options = next(one_by_one(batch, (args, dict(kwargs))))
+            note_parted(args[:1], [flatten(function(*one, **options))[place]], out)
 
 
 def owner(array: Any) -> Any:
@@ -171,6 +211,78 @@ def is_parted(batch: Batch, memory: Any) -> bool:
     return False
 
 
+@define(eq=False)
+class Picked:
+    """A copy of a part that is at another place in each, and is a view when there is one.
+
+    Attributes
+    ----------
+    source : BatchedArray
+    key : any
+    copy : weak reference to array or handle
+    memory : weak reference to array
+        That of the copy, which views of it may outlive.
+    """
+
+    source: BatchedArray
+    key: Any
+    copy: "ref[Any]"
+    memory: "ref[Any]"
+
+
+def is_view_in_each(entries: tuple[Any, ...]) -> bool:
+    """Tell whether a key has a number that is another for each, and no array, so NumPy views."""
+    batched = [entry for entry in entries if type(entry) is BatchedArray]
+    return bool(batched) and all(
+        is_number(entry) and entry.dtype != bool
+        if hasattr(entry, "ndim")
+        else type(entry) is not list and type(entry) is not bool
+        for entry in entries
+    )
+
+
+def note_picked(source: BatchedArray, out: BatchedArray, key: Any) -> None:
+    """Note what is a view in each, and a copy in all."""
+    batch = source.batch_here
+    if type(out.stack) is np.ndarray:
+        out.stack = out.stack.copy()  # which owns its memory
+    out.source = source
+    if len(batch.picked) % FEW == 0:
+        batch.picked = [each for each in batch.picked if each.memory() is not None]
+    memory = owner(memory_of(out.stack))
+    batch.picked.append(Picked(source, key, ref(out.stack), ref(memory)))
+
+
+FEW = 64
+"""The picked parts after which those are dropped that are gone."""
+
+
+def write(batch: Batch, x: BatchedArray, key: Any, value: Any, done: list[Picked]) -> None:
+    """Write to an array, and to all that share its memory in each."""
+    written = memory_of(x.stack)
+    beside = []
+    for each in batch.picked:
+        memory, copy = each.memory(), each.copy()
+        if memory is None or each in done:
+            continue
+        memory = memory if copy is None else memory_of(copy)
+        up = np.may_share_memory(memory, written)
+        if up or np.may_share_memory(memory_of(each.source.stack), written):
+            if copy is None:
+                batch.question = caller()
+                raise OneByOneError
+            beside.append((each, BatchedArray(copy, batch, whole=True), up))
+    written_to_all(batch, x, key, value)
+    done += [each for each, *_ in beside]
+    for each, copy, up in beside:
+        if up:
+            write(batch, each.source, each.key, copy, done)
+        else:
+            part = BatchedArray(item_of_all(batch, each.source, each.key), batch, whole=True)
+            write(batch, copy, ..., part, done)
+        each.memory = ref(owner(memory_of(copy.stack)))
+
+
 def one_by_one(batch: Batch, tree: Any) -> Iterator[Any]:
     """Yield what stands in a tree for one after the other."""
     for i in range(batch.size):
@@ -183,7 +295,7 @@ def one_by_one(batch: Batch, tree: Any) -> Iterator[Any]:
 def one_of(leaf: Any, batch: Batch, i: int) -> Any:
     """Give what an array or a generator of a batch stands for in one of it."""
     if is_of(leaf, batch):
-        return leaf.stack[i]
+        return leaf.stack[i, ...] if leaf.whole else leaf.stack[i]
     own = isinstance(leaf, Members) and leaf.batch_of_members is batch
     return leaf.members[i] if own else leaf
 
@@ -204,7 +316,8 @@ def joined(batch: Batch, function: Function, parts: tuple[Any, ...]) -> Any:
                 for x, shape in zip(parts, shapes, strict=True)
             ]
         )
-    return BatchedArray(np.stack(parts), batch)
+    number = is_number(first) or isinstance(first, (int, float, complex))
+    return BatchedArray(np.stack(parts), batch, not number)
 
 
 def assigned_out(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -218,6 +331,8 @@ def assigned_out(function: Function, args: tuple[Any, ...], kwargs: dict[str, An
             f"{called(function)}: what is computed for each of a batch cannot be written into one "
             "array; leave out= away, or write to np.zeros_like(x) of a batched x"
         )
+    if targets[0] is not None:
+        in_dtype_of(targets[0], function, args, kwargs)
     if kwargs.get("where", True) is not True and targets[0] is not None:
         where = kwargs.pop("where")
         result = call(function, args, kwargs)
@@ -268,14 +383,24 @@ def item(x: Any, key: Any) -> Any:
     if type(found) is not Batch or found.ended:
         return found.call(getitem, (x, key), NO_OPTIONS)
     try:
-        return wrapped(found, item_of_all(found, x, key))
+        out = item_of_all(found, x, key)
     except IndexError:  # of some, perhaps
         return looped(found, getitem, (x, key), NO_OPTIONS)
+    entries = key if type(key) is tuple else (key,)
+    whole = any(entry is ... for entry in entries)
+    if out.ndim == 1 and not whole:
+        return BatchedArray(unlinked(out), found)
+    picked = BatchedArray(out, found, whole)
+    if is_of(x, found) and is_view_in_each(entries):
+        note_picked(x, picked, key)
+    return picked
 
 
 def assign(x: Any, key: Any, value: Any) -> None:
     """Do ``x[key] = value``, for all of the batch."""
     batch = x.batch_here
+    if is_number(x):
+        raise InPlaceError("a number, as NumPy's, is not assigned to; write x = ... in its place")
     found, constants = looked_through((x, key, value))
     if constants:
         key, value = unwrapped((key, value))
@@ -284,22 +409,23 @@ def assign(x: Any, key: Any, value: Any) -> None:
             "an array of a batch cannot hold what is further in: a handle of a record, or a value "
             "of a batch, that was made in its run; write np.stack([...]) or np.where(...)"
         )
-    note_writing(batch, x)
+    memory_to_write(batch, x)
     try:
-        written_to_all(batch, x, key, value)
+        write(batch, x, key, value, [])
     except IndexError:  # of some, perhaps
         raise OneByOneError from None
+    batch.written.append(memory_of(x.stack))
 
 
-def note_writing(batch: Batch, x: Any) -> None:
-    """Note that something is about to be written to, if it can hold what is of each."""
+def memory_to_write(batch: Batch, x: Any) -> Any:
+    """Give the memory of what is about to be written to, if it can hold what is of each."""
     if not is_of(x, batch) or (batch.parted and is_parted(batch, memory_of(x.stack))):
         raise OneByOneError
     memory = memory_of(x.stack)
     if batch.counted is not None and is_argument(batch, memory):
         doubt(batch)
         raise AgainError
-    batch.written.append(memory)
+    return memory
 
 
 def is_argument(batch: Batch, memory: Any) -> bool:
@@ -311,7 +437,7 @@ def is_argument(batch: Batch, memory: Any) -> bool:
 def change(function: Function, x: Any, other: Any) -> Any:
     """Do ``x += other`` and its kind; a number is no array, so it is not changed."""
     result = call(function, (x, other))
-    if x.ndim == 0 or result is NotImplemented:
+    if result is NotImplemented or is_number(x):
         return result
     check_fit(x, result, function)
     assign(x, ..., result)
@@ -322,7 +448,8 @@ def create(x: Any, function: Function, args: Any, kwargs: Options) -> Any:
     """Compute ``function(..., like=x)``: an array that may be filled with batched values."""
     if looked_through(args, kwargs)[0] is None:
         out = function(*args, **kwargs, like=x.stack)
-        return BatchedArray(np.repeat(out[np.newaxis], x.batch_here.size, axis=0), x.batch_here)
+        out = np.repeat(out[np.newaxis], x.batch_here.size, axis=0)
+        return BatchedArray(out, x.batch_here, whole=True)
     if function in TAKING and type(args[0]) is BatchedArray and len(args) == 1 and not kwargs:
         return args[0] if function is np.asarray else call(np.copy, args)
     raise OneByOneError

@@ -8,7 +8,7 @@ import numpy as np
 
 from tape_ad.base.naming import called
 from tape_ad.batching.arrays import Members, OneByOneError, UnbatchableError
-from tape_ad.batching.dispatch import joined, note_writing, one_by_one
+from tape_ad.batching.dispatch import joined, memory_to_write, one_by_one
 
 __all__ = ["BatchedGenerator", "is_generator", "renewed"]
 
@@ -36,16 +36,18 @@ class BatchedGenerator(Members):
             methods = [getattr(member, name) for member in self.members]
             if not methods:
                 raise UnbatchableError
+            batch = self.batch_of_members
             if name == "shuffle":
-                note_writing(self.batch_of_members, args[0] if args else kwargs.get("x"))
-            calls = one_by_one(self.batch_of_members, (args, kwargs))
+                target = args[0] if args else kwargs.get("x")
+                batch.written.append(memory_to_write(batch, target))
+            calls = one_by_one(batch, (args, kwargs))
             parts = [
                 method(*one, **options)
                 for method, (one, options) in zip(methods, calls, strict=True)
             ]
             if isinstance(parts[0], np.ndarray) and any(part is parts[0] for part in parts[1:]):
                 raise OneByOneError  # into one array of out=, which holds what is of the last one
-            return joined(self.batch_of_members, methods[0], tuple(parts))
+            return joined(batch, methods[0], tuple(parts))
 
         return drawn
 

@@ -177,7 +177,8 @@ def viewed_in_all(batch: Batch, function: Any, args: Any, kwargs: Any) -> Any:
     """View all in the way that one is viewed in."""
     options = dict(zip(("a", "window", "way"), args, strict=False)) | dict(kwargs)
     if options.get("way") is not None:
-        return options["way"].push(options["a"]).stack
+        out = spread(batch, options["way"].push(options["a"]))
+        return out if out.size else out.copy()  # which is written to
     stack = options["a"].stack
     return function(stack, window_of_all(stack, options["window"]))
 

@@ -30,6 +30,7 @@ __all__ = [
     "concatenated",
     "diagonal_matrix",
     "expanded",
+    "laid_out",
     "on_matrices",
     "padded",
     "ravelled",
@@ -49,8 +50,8 @@ def reshaped(batch: Batch, function: Function, args: Any, kwargs: Options) -> An
     x = lone(batch, args, kwargs)
     options = dict(kwargs)
     shape = as_shape(args[1] if len(args) > 1 else options.pop("shape"))
-    order = args[2] if len(args) > 2 else options.pop("order", "C")
-    if len(args) > 3 or order not in ("C", "F"):
+    order = layout_of(x, args[2] if len(args) > 2 else options.pop("order", "C"))
+    if len(args) > 3 or (order == "F" and options):
         raise Looped
     if -1 in shape:
         known = -batched_size(shape)
@@ -60,9 +61,17 @@ def reshaped(batch: Batch, function: Function, args: Any, kwargs: Options) -> An
     if batched_size(shape) != x.size:
         raise ValueError(f"cannot reshape array of size {x.size} into shape {shape}")
     if order == "F":
-        out = function(reversed_axes(x), (batch.size, *shape[::-1]), **options)
-        return reversed_axes(BatchedArray(out, batch))
+        turned = np.reshape(reversed_axes(x), (batch.size, *shape[::-1]))
+        return reversed_axes(BatchedArray(turned, batch))
     return function(x.stack, (batch.size, *shape), **options)
+
+
+def layout_of(x: BatchedArray, order: Any) -> str:
+    """Say in which order each is read, or written: C's or Fortran's, or K if that is asked for."""
+    order = str(order).upper()
+    layout: Any = getattr(primal(x.stack)[:1], "flags", None)  # of one, whatever the stack's
+    is_turned = layout is not None and layout.f_contiguous and not layout.c_contiguous
+    return ("F" if is_turned else "C") if order == "A" else order
 
 
 def ravelled(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
@@ -79,6 +88,15 @@ def ravelled(batch: Batch, function: Function, args: Any, kwargs: Options) -> An
     else:
         kept, out = layout.c_contiguous, flattened(x)
     return out if kept or not np.may_share_memory(primal(out), primal(x.stack)) else np.copy(out)
+
+
+def laid_out(x: BatchedArray, order: Any) -> Any:
+    """Give a copy in which each lies in memory as `numpy.copy` leaves it."""
+    order = layout_of(x, order)
+    if order == "F":
+        turned = BatchedArray(np.copy(reversed_axes(x), order="C"), x.batch_here)
+        return reversed_axes(turned)
+    return np.copy(x.stack, order="K" if order == "K" else "C")
 
 
 def reversed_axes(x: BatchedArray) -> Any:

@@ -79,7 +79,6 @@ HANDLERS: dict[Any, Handler] = {
     np.squeeze: squeezed,
     np.broadcast_to: broadcast,
     np.diagonal: on_matrices,
-    np.trace: on_matrices,
     np.diag: diagonal_matrix,
     np.rot90: rotated,
     np.tile: tiled,

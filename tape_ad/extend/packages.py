@@ -23,11 +23,11 @@ from tape_ad.record.messages.migration_hints import (
     published,
     with_hints,
 )
-from tape_ad.transforms.differentiable.classes import (
-    copied_object,
-)
 from tape_ad.transforms.differentiable.decorator import (
     copied,
+)
+from tape_ad.transforms.differentiable.objects import (
+    copied_object,
 )
 from tape_ad.transforms.differentiable.table import (
     note_stand_in,

@@ -1,4 +1,4 @@
-"""Other libraries' conventions on our handles, a package for each library."""
+"""Other libraries' conventions on our handles, a module for each library."""
 
 import typing as _typing
 
@@ -11,6 +11,7 @@ if _typing.TYPE_CHECKING:
         autograd,
         dask,
         sklearn,
+        torch,
     )
     from tape_ad.interop.autograd.modules import install_as_autograd, uninstall_autograd
 
@@ -20,12 +21,13 @@ __all__ = [
     "dask",
     "install_as_autograd",
     "sklearn",
+    "torch",
     "uninstall_autograd",
 ]
 
 __getattr__ = _attributes_of(
     __name__,
-    packages=["array_api", "autograd", "dask", "sklearn"],
+    packages=["array_api", "autograd", "dask", "sklearn", "torch"],
     functions=dict.fromkeys(
         ("install_as_autograd", "uninstall_autograd"), "tape_ad.interop.autograd.modules"
     ),

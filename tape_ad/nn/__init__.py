@@ -12,18 +12,26 @@ from numpy import tanh
 from tape_ad.extend.packages import attributes_of as _attributes_of
 from tape_ad.extend.packages import listed as _listed
 from tape_ad.nn import initializers
-from tape_ad.nn.attention import MultiHeadAttention, scaled_dot_product_attention
+from tape_ad.nn.attention import (
+    MultiHeadAttention,
+    TransformerEncoderLayer,
+    scaled_dot_product_attention,
+)
 from tape_ad.nn.convolutions import (
     AvgPool1d,
     AvgPool2d,
     Conv1d,
     Conv2d,
+    ConvTranspose1d,
+    ConvTranspose2d,
     MaxPool1d,
     MaxPool2d,
     avg_pool1d,
     avg_pool2d,
     conv1d,
     conv2d,
+    conv_transpose1d,
+    conv_transpose2d,
     max_pool1d,
     max_pool2d,
 )
@@ -46,8 +54,15 @@ from tape_ad.nn.losses import (
     mse_loss,
     nll_loss,
 )
-from tape_ad.nn.normalization import BatchNorm1d, BatchNorm2d, LayerNorm, layer_norm
-from tape_ad.nn.recurrent import GRUCell, LSTMCell, RNNCell
+from tape_ad.nn.normalization import (
+    BatchNorm1d,
+    BatchNorm2d,
+    GroupNorm,
+    LayerNorm,
+    group_norm,
+    layer_norm,
+)
+from tape_ad.nn.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
 from tape_ad.nn.stores import Layer, Parameter, init, partition, summary
 from tape_ad.rules.nn import rectifiers as _rectifiers
 from tape_ad.rules.nn.activations import log_softmax, logsumexp, relu, sigmoid, softmax
@@ -55,16 +70,22 @@ from tape_ad.rules.nn.affine import linear
 from tape_ad.rules.nn.rectifiers import *  # noqa: F403 - its __all__ is the list of them
 
 __all__ = [
+    "GRU",
+    "LSTM",
+    "RNN",
     "AvgPool1d",
     "AvgPool2d",
     "BatchNorm1d",
     "BatchNorm2d",
     "Conv1d",
     "Conv2d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
     "Dropout",
     "Embedding",
     "Flatten",
     "GRUCell",
+    "GroupNorm",
     "LSTMCell",
     "Layer",
     "LayerNorm",
@@ -76,14 +97,18 @@ __all__ = [
     "RNNCell",
     "Residual",
     "Sequential",
+    "TransformerEncoderLayer",
     "avg_pool1d",
     "avg_pool2d",
     "binary_cross_entropy_with_logits",
     "conv1d",
     "conv2d",
+    "conv_transpose1d",
+    "conv_transpose2d",
     "cross_entropy",
     "dropout",
     "embedding",
+    "group_norm",
     "huber_loss",
     "init",
     "initializers",

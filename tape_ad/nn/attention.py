@@ -1,6 +1,7 @@
 """Attention: averages of values, weighed by how well their keys fit a query."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ from tape_ad.errors import ShapeError
 from tape_ad.extend.arrays import Array, as_array
 from tape_ad.nn.calls import Params, Rng
 from tape_ad.nn.initializers import uniform, xavier_uniform, zeros
-from tape_ad.nn.layers import FLOAT64, check_generator, dropout
+from tape_ad.nn.layers import FLOAT64, Linear, check_generator, dropout
+from tape_ad.nn.normalization import LayerNorm
 from tape_ad.nn.stores import (
     Layer,
     Parameter,
@@ -18,13 +20,15 @@ from tape_ad.nn.stores import (
     as_length,
     floating,
     named,
+    not_negative,
     positive,
     probability,
 )
+from tape_ad.rules.nn.activations import relu
 from tape_ad.rules.nn.affine import linear
 from tape_ad.rules.nn.attention import attend, takes, weights_of
 
-__all__ = ["MultiHeadAttention", "scaled_dot_product_attention"]
+__all__ = ["MultiHeadAttention", "TransformerEncoderLayer", "scaled_dot_product_attention"]
 
 NARROW = 2
 """Queries, keys and values are joined for one node if there are so many for each of their elements.
@@ -284,3 +288,147 @@ class MultiHeadAttention(Layer):
         """Split the last axis: (..., l, embed_dim) -> (..., num_heads, l, embed_dim / heads)."""
         parts = (*x.shape[:-1], self.num_heads, self.embed_dim // self.num_heads)
         return np.swapaxes(np.reshape(x, parts), -2, -3)
+
+
+@frozen
+class TransformerEncoderLayer(Layer):
+    """Attention of a sequence to itself, and two affine layers at each place, with shortcuts.
+
+    Its parameters are those of the layers ``"{name}.self_attn"``, ``"{name}.linear1"``,
+    ``"{name}.linear2"``, ``"{name}.norm1"`` and ``"{name}.norm2"``: PyTorch's names.
+
+    Parameters
+    ----------
+    name : str
+        What the names of its parameters begin with.
+    d_model : int
+        The length of the last axis of the input and of the output.
+    nhead : int
+        The number of heads of the attention; it divides `d_model`.
+    dim_feedforward : int
+        The width between the two affine layers.
+    dropout : float
+        The probability, in training, of an element to be left out: of the attention's weights,
+        between the affine layers, and of what is added to a shortcut.
+    activation : function of one array
+        What stands between the affine layers.
+    layer_norm_eps : float
+        What is added to the variances.
+    norm_first : bool
+        Whether the input of each part is normalised, and not the sum behind it.
+    bias : bool
+        Whether there are biases.
+    dtype : floating dtype
+        In which `init` makes the parameters.
+
+    Notes
+    -----
+    Vaswani et al., "Attention is all you need", https://arxiv.org/abs/1706.03762; with
+    `norm_first`, Xiong et al., https://arxiv.org/abs/2002.04745. As in PyTorch's layer with
+    ``batch_first=True``, which its own default is not.
+
+    Examples
+    --------
+    >>> import tape_ad as ta
+    >>> layer = ta.nn.TransformerEncoderLayer("layer", 8, nhead=2, dim_feedforward=16)
+    >>> params = ta.nn.init(layer, np.random.default_rng(0))
+    >>> layer(params, np.ones((5, 10, 8)), is_causal=True).shape
+    (5, 10, 8)
+    """
+
+    name: str = field(validator=named)
+    d_model: int = field(converter=as_length, validator=positive)
+    nhead: int = field(converter=as_length, validator=positive)
+    dim_feedforward: int = field(default=2048, converter=as_length, validator=positive)
+    dropout: float = field(default=0.1, validator=probability)
+    activation: Callable[[Array], Array] = relu
+    layer_norm_eps: float = field(default=1e-5, validator=not_negative)
+    norm_first: bool = False
+    bias: bool = True
+    dtype: np.dtype[Any] = field(default=FLOAT64, converter=as_dtype, validator=floating)
+
+    self_attn: MultiHeadAttention = field(init=False, repr=False, eq=False)
+    linear1: Linear = field(init=False, repr=False, eq=False)
+    linear2: Linear = field(init=False, repr=False, eq=False)
+    norm1: LayerNorm = field(init=False, repr=False, eq=False)
+    norm2: LayerNorm = field(init=False, repr=False, eq=False)
+
+    @self_attn.default
+    def _self_attn(self) -> MultiHeadAttention:
+        name = f"{self.name}.self_attn"
+        return MultiHeadAttention(
+            name, self.d_model, self.nhead, self.dropout, self.bias, self.dtype
+        )
+
+    @linear1.default
+    def _linear1(self) -> Linear:
+        name = f"{self.name}.linear1"
+        return Linear(name, self.d_model, self.dim_feedforward, self.bias, self.dtype)
+
+    @linear2.default
+    def _linear2(self) -> Linear:
+        name = f"{self.name}.linear2"
+        return Linear(name, self.dim_feedforward, self.d_model, self.bias, self.dtype)
+
+    @norm1.default
+    def _norm1(self) -> LayerNorm:
+        return self._norm("norm1")
+
+    @norm2.default
+    def _norm2(self) -> LayerNorm:
+        return self._norm("norm2")
+
+    def _norm(self, which: str) -> LayerNorm:
+        eps = self.layer_norm_eps
+        name = f"{self.name}.{which}"
+        return LayerNorm(name, self.d_model, eps, bias=self.bias, dtype=self.dtype)
+
+    def __call__(
+        self,
+        store: Params,
+        x: Array,
+        *,
+        attn_mask: Array | None = None,
+        is_causal: bool = False,
+        rng: Rng = None,
+        training: bool = False,
+    ) -> Array:
+        """Compute what a sequence says at each of its places.
+
+        Parameters
+        ----------
+        store : dict of str to Tensor, or to array
+        x : array or Tensor, shape (..., length, d_model)
+        attn_mask, is_causal
+            As for `MultiHeadAttention`.
+        rng, training
+            As for all layers; what is left out is drawn from the generator.
+
+        Returns
+        -------
+        array or Tensor, shape of `x`
+
+        Raises
+        ------
+        ShapeError
+            When the last axis of the input is not `d_model` long.
+        """
+        more: dict[str, Any] = {"rng": rng, "training": training}
+
+        def left_out(y: Array) -> Array:
+            return dropout(y, self.dropout, training, rng=rng)
+
+        def attention(y: Array) -> Array:
+            out = self.self_attn(store, y, attn_mask=attn_mask, is_causal=is_causal, **more)
+            return left_out(out)
+
+        def feed_forward(y: Array) -> Array:
+            inner = left_out(self.activation(self.linear1(store, y, **more)))
+            return left_out(self.linear2(store, inner, **more))
+
+        for norm, part in ((self.norm1, attention), (self.norm2, feed_forward)):
+            if self.norm_first:
+                x = x + part(norm(store, x, **more))
+            else:
+                x = norm(store, x + part(x), **more)
+        return x

@@ -24,7 +24,12 @@ from tape_ad.nn.stores import (
     positive,
 )
 from tape_ad.rules.nn.activations import real
-from tape_ad.rules.nn.images import Windows, convolve_images, correlate_images
+from tape_ad.rules.nn.images import (
+    Windows,
+    convolve_images,
+    correlate_images,
+    image_adjoint,
+)
 from tape_ad.rules.nn.pooling import largest, sum_of_windows
 
 __all__ = [
@@ -32,12 +37,16 @@ __all__ = [
     "AvgPool2d",
     "Conv1d",
     "Conv2d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
     "MaxPool1d",
     "MaxPool2d",
     "avg_pool1d",
     "avg_pool2d",
     "conv1d",
     "conv2d",
+    "conv_transpose1d",
+    "conv_transpose2d",
     "max_pool1d",
     "max_pool2d",
 ]
@@ -165,6 +174,151 @@ def convolve(
             )
         out = convolve_images(batch, weight, bias, windows=windows)
     return out if batch is x else out[0]
+
+
+@of_two
+def conv_transpose1d(
+    x: Array,
+    weight: Array,
+    bias: Array | None = None,
+    stride: Lengths = 1,
+    padding: Lengths = 0,
+    output_padding: Lengths = 0,
+    groups: int = 1,
+    dilation: Lengths = 1,
+) -> Array:
+    """Apply the adjoint of `conv1d`, as a map of its input: what its gradient is made of.
+
+    Parameters
+    ----------
+    x : array or Tensor, shape (n, in_channels, length) or (in_channels, length)
+    weight : array or Tensor, shape (in_channels, out_channels // groups, kernel)
+    bias : array or Tensor, shape (out_channels,), optional
+    stride, padding, dilation, groups
+        Those of the convolution of which it is the adjoint.
+    output_padding : int or (int,)
+        How much longer the output is; the convolution would lose the rest. It is below the stride
+        or the dilation.
+
+    Returns
+    -------
+    array or Tensor, shape (n, out_channels, l) or (out_channels, l)
+        l = (length - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1.
+
+    Raises
+    ------
+    ShapeError
+        When the shapes do not fit.
+    ValueError
+        When a stride or a dilation is below 1, a padding below 0 or an output padding too large.
+
+    Examples
+    --------
+    >>> conv_transpose1d(np.array([[1.0, 2.0]]), np.array([[[1.0, 10.0]]]), stride=2)
+    array([[ 1., 10.,  2., 20.]])
+    """
+    args = (stride, padding, output_padding, groups, dilation)
+    return convolve_transposed(1, x, weight, bias, *args)
+
+
+@of_two
+def conv_transpose2d(
+    x: Array,
+    weight: Array,
+    bias: Array | None = None,
+    stride: Lengths = 1,
+    padding: Lengths = 0,
+    output_padding: Lengths = 0,
+    groups: int = 1,
+    dilation: Lengths = 1,
+) -> Array:
+    """Apply the adjoint of `conv2d`, as a map of its input; see `conv_transpose1d`.
+
+    Parameters
+    ----------
+    x : array or Tensor, shape (n, in_channels, height, width) or (in_channels, height, width)
+    weight : array or Tensor, shape (in_channels, out_channels // groups, height, width)
+    bias : array or Tensor, shape (out_channels,), optional
+    stride, padding, output_padding, groups, dilation
+        As for `conv_transpose1d`; a pair has one number for each axis.
+
+    Returns
+    -------
+    array or Tensor, shape (n, out_channels, ...) or (out_channels, ...)
+
+    Raises
+    ------
+    ShapeError, ValueError
+        As for `conv_transpose1d`.
+
+    Examples
+    --------
+    >>> conv_transpose2d(np.ones((1, 2, 2)), np.ones((1, 1, 2, 2)))
+    array([[[1., 2., 1.],
+            [2., 4., 2.],
+            [1., 2., 1.]]])
+    """
+    args = (stride, padding, output_padding, groups, dilation)
+    return convolve_transposed(2, x, weight, bias, *args)
+
+
+def convolve_transposed(
+    rank: int,
+    x: Array,
+    weight: Array,
+    bias: Array | None,
+    stride: Lengths,
+    padding: Lengths,
+    output_padding: Lengths,
+    groups: int,
+    dilation: Lengths,
+) -> Array:
+    """Apply the adjoint of a convolution, for `conv_transpose1d` and `conv_transpose2d`."""
+    name = f"conv_transpose{rank}d"
+    x, weight = as_array(x), as_array(weight)
+    if weight.ndim != rank + 2 or x.ndim not in (rank + 1, rank + 2):
+        raise ShapeError(
+            f"{name}: needs an input of {rank + 1} or {rank + 2} axes and a weight of {rank + 2}, "
+            f"got shapes {x.shape} and {weight.shape}"
+        )
+    if x.shape[-rank - 1] != weight.shape[0] or weight.shape[0] % groups:
+        raise ShapeError(
+            f"{name}: an input of shape {x.shape} and a weight of shape {weight.shape} do not fit "
+            f"with groups={groups}; the weight is (in_channels, out_channels // groups, ...)"
+        )
+    kernel = weight.shape[2:]
+    steps, around, more, apart = (
+        lengths(rank, each) for each in (stride, padding, output_padding, dilation)
+    )
+    for extra, step, gap in zip(more, steps, apart, strict=True):
+        if not 0 <= extra < max(step, gap):
+            raise ValueError(
+                f"{name}: output_padding must be below the stride or the dilation, got {more} with "
+                f"{steps} and {apart}"
+            )
+    size = tuple(
+        (n - 1) * step - 2 * edge + gap * (k - 1) + extra + 1
+        for n, step, edge, gap, k, extra in zip(
+            x.shape[-rank:], steps, around, apart, kernel, more, strict=True
+        )
+    )
+    if min(size) < 1:
+        raise ShapeError(f"{name}: an input of shape {x.shape} gives an output of lengths {size}")
+    windows = checked_windows(name, size, kernel, steps, around, apart, as_length(groups))
+    batch = x if x.ndim == rank + 2 else x[None]
+    beyond = [(0, count - n) for count, n in zip(windows.out, x.shape[-rank:], strict=True)]
+    if any(count for _, count in beyond):  # windows that lie within the output padding
+        batch = np.pad(batch, [(0, 0), (0, 0), *beyond])
+    out = image_adjoint(batch, weight, windows=windows)
+    if bias is not None:
+        bias = as_array(bias)
+        if bias.shape != out.shape[1:2]:
+            raise ShapeError(
+                f"{name}: {out.shape[1]} output channels need a bias of shape {out.shape[1:2]}, "
+                f"got {bias.shape}"
+            )
+        out = out + np.reshape(bias, (-1,) + (1,) * rank)
+    return out if x.ndim == rank + 2 else out[0]
 
 
 def windows_of(
@@ -349,11 +503,14 @@ class Convolution(Layer):
     def __call__(
         self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
     ) -> Array:
-        """Slide the kernels over the input; see `conv1d` and `conv2d`."""
+        """Apply the kernels to the input; see the function of the layer's name."""
         weight = self._read(store, f"{self.name}.weight", self._shape, rng)
         bias = None
         if self.bias:
             bias = self._read(store, f"{self.name}.bias", (self.out_channels,), rng)
+        return self._apply(x, weight, bias)
+
+    def _apply(self, x: Array, weight: Array, bias: Array | None) -> Array:
         return convolve(
             self.rank, x, weight, bias, self.stride, self.padding, self.dilation, self.groups
         )
@@ -419,6 +576,91 @@ class Conv2d(Convolution):
     >>> params = ta.nn.init(layer, np.random.default_rng(0))
     >>> layer(params, np.zeros((4, 1, 28, 28))).shape
     (4, 16, 26, 26)
+    """
+
+    rank: ClassVar[int] = 2
+
+
+@frozen
+class ConvTranspose(Convolution):
+    """What `ConvTranspose1d` and `ConvTranspose2d` have in common."""
+
+    output_padding: Lengths = field(
+        default=0, converter=as_lengths, validator=at_least(0), kw_only=True
+    )
+
+    def __attrs_post_init__(self) -> None:
+        check_lengths(self, "padding", self.padding, 0)
+        super().__attrs_post_init__()
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        channels = self.out_channels // self.groups
+        return (self.in_channels, channels, *lengths(self.rank, self.kernel_size))
+
+    def _apply(self, x: Array, weight: Array, bias: Array | None) -> Array:
+        more = (self.output_padding, self.groups, self.dilation)
+        padding: Any = self.padding
+        return convolve_transposed(self.rank, x, weight, bias, self.stride, padding, *more)
+
+
+@frozen
+class ConvTranspose1d(ConvTranspose):
+    """The adjoint of `Conv1d`: (n, in_channels, length) -> (n, out_channels, a greater length).
+
+    Its parameters are ``"{name}.weight"``, of shape (in_channels, out_channels // groups, kernel),
+    and ``"{name}.bias"``, both drawn from U(-b, b) with
+    b = 1 / sqrt(out_channels // groups * kernel_size), as PyTorch does.
+
+    Parameters
+    ----------
+    name : str
+        What the names of its parameters begin with.
+    in_channels, out_channels : int
+    kernel_size : int
+    stride, padding, dilation, groups, output_padding
+        As for `conv_transpose1d`.
+    bias : bool
+        Whether it has a bias.
+    dtype : floating dtype
+        In which `init` makes the parameters.
+
+    Examples
+    --------
+    >>> import tape_ad as ta
+    >>> layer = ta.nn.ConvTranspose1d("up", 3, 2, kernel_size=4, stride=2, padding=1)
+    >>> params = ta.nn.init(layer, np.random.default_rng(0))
+    >>> layer(params, np.zeros((5, 3, 9))).shape
+    (5, 2, 18)
+    """
+
+    rank: ClassVar[int] = 1
+
+
+@frozen
+class ConvTranspose2d(ConvTranspose):
+    """The adjoint of `Conv2d`, for images; see `ConvTranspose1d`.
+
+    Parameters
+    ----------
+    name : str
+        What the names of its parameters begin with.
+    in_channels, out_channels : int
+    kernel_size : int or a pair
+    stride, padding, dilation, groups, output_padding
+        As for `conv_transpose2d`.
+    bias : bool
+        Whether it has a bias.
+    dtype : floating dtype
+        In which `init` makes the parameters.
+
+    Examples
+    --------
+    >>> import tape_ad as ta
+    >>> layer = ta.nn.ConvTranspose2d("up", 8, 1, kernel_size=2, stride=2)
+    >>> params = ta.nn.init(layer, np.random.default_rng(0))
+    >>> layer(params, np.zeros((5, 8, 7, 7))).shape
+    (5, 1, 14, 14)
     """
 
     rank: ClassVar[int] = 2

@@ -27,7 +27,7 @@ from tape_ad.nn.stores import (
 from tape_ad.rules.nn.activations import real
 from tape_ad.rules.nn.normalization import normalize, standardize
 
-__all__ = ["BatchNorm1d", "BatchNorm2d", "LayerNorm", "layer_norm"]
+__all__ = ["BatchNorm1d", "BatchNorm2d", "GroupNorm", "LayerNorm", "group_norm", "layer_norm"]
 
 
 def layer_norm(
@@ -149,6 +149,135 @@ class LayerNorm(Layer):
             )
         )
         return layer_norm(x, self.normalized_shape, weight, bias, self.eps)
+
+
+def group_norm(
+    x: Array,
+    num_groups: int,
+    weight: Array | None = None,
+    bias: Array | None = None,
+    eps: float = 1e-5,
+) -> Array:
+    """Bring each group of channels of a sample to mean 0 and variance 1; scale and shift channels.
+
+    Parameters
+    ----------
+    x : array or Tensor, shape (n, c, ...)
+    num_groups : int
+        It divides c.
+    weight, bias : array or Tensor, shape (c,), optional
+    eps : float
+        What is added to the variance.
+
+    Returns
+    -------
+    array or Tensor, shape of `x`
+
+    Raises
+    ------
+    ShapeError
+        When the channels cannot be divided so.
+    ValueError
+        When `eps` is below 0.
+
+    Notes
+    -----
+    Wu & He, "Group normalization", https://arxiv.org/abs/1803.08494.
+
+    Examples
+    --------
+    >>> group_norm(np.array([[1.0, 3.0, 5.0, 5.0]]), 2, eps=1e-12)
+    array([[-1.,  1.,  0.,  0.]])
+    """
+    check_eps("group_norm", eps)
+    x = real(x, "group_norm")
+    groups = as_length(num_groups)
+    if x.ndim < 2 or groups < 1 or x.shape[1] % groups:
+        raise ShapeError(
+            f"group_norm: an input of shape {x.shape}, (n, channels, ...), has no {groups} groups "
+            "of as many channels each"
+        )
+    parts = np.reshape(x, (x.shape[0], groups, x.shape[1] // groups, *x.shape[2:]))
+    out = np.reshape(standardize(parts, tuple(range(2 - parts.ndim, 0)), eps), x.shape)
+    spread = (-1,) + (1,) * (x.ndim - 2)
+    out = out if weight is None else out * np.reshape(weight, spread)
+    return out if bias is None else out + np.reshape(bias, spread)
+
+
+@frozen
+class GroupNorm(Layer):
+    """Groups of channels brought to mean 0 and variance 1, times a weight, plus a bias.
+
+    Its parameters are ``"{name}.weight"``, at first ones, and ``"{name}.bias"``, at first zeros,
+    both of shape (num_channels,).
+
+    Parameters
+    ----------
+    name : str
+        What the names of its parameters begin with.
+    num_groups : int
+        How many groups the channels make; it divides `num_channels`.
+    num_channels : int
+        The length of the second axis of the input, (n, num_channels, ...).
+    eps : float
+        What is added to the variance.
+    affine : bool
+        Whether it has parameters.
+    bias : bool
+        Whether it then has a bias.
+    dtype : floating dtype
+        In which `init` makes the parameters.
+
+    Examples
+    --------
+    >>> import tape_ad as ta
+    >>> layer = ta.nn.GroupNorm("norm", 2, 4)
+    >>> params = ta.nn.init(layer, np.random.default_rng(0))
+    >>> layer(params, np.array([[1.0, 3.0, 5.0, 5.0]])).round(3)
+    array([[-1.,  1.,  0.,  0.]])
+    """
+
+    name: str = field(validator=named)
+    num_groups: int = field(converter=as_length, validator=positive)
+    num_channels: int = field(converter=as_length, validator=positive)
+    eps: float = field(default=1e-5, validator=not_negative)
+    affine: bool = True
+    bias: bool = True
+    dtype: np.dtype[Any] = field(default=FLOAT64, converter=as_dtype, validator=floating)
+
+    def __attrs_post_init__(self) -> None:
+        if self.num_channels % self.num_groups:
+            raise ValueError(
+                f"GroupNorm: num_groups={self.num_groups} must divide num_channels="
+                f"{self.num_channels}"
+            )
+
+    @property
+    def own_parameters(self) -> dict[str, Parameter]:
+        """The weight and the bias, as far as they are wanted."""
+        draws = {"weight": ones, "bias": zeros} if self.bias else {"weight": ones}
+        return {
+            f"{self.name}.{which}": Parameter((self.num_channels,), self.dtype, draw)
+            for which, draw in draws.items()
+            if self.affine
+        }
+
+    @layer_call
+    def __call__(
+        self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
+    ) -> Array:
+        """Normalise: shape (n, num_channels, ...); see `group_norm`."""
+        x = real(x, f"the layer {self.name!r}")
+        if x.shape[1:2] != (self.num_channels,):
+            raise ShapeError(
+                f"the layer {self.name!r} takes an input of shape (n, {self.num_channels}, ...), "
+                f"got one of shape {x.shape}"
+            )
+        weight, bias = (
+            self._read(store, f"{self.name}.{which}", (self.num_channels,), rng) if there else None
+            for which, there in (("weight", self.affine), ("bias", self.affine and self.bias))
+        )
+        return group_norm(x, self.num_groups, weight, bias, self.eps)
 
 
 def rate(layer: Any, attribute: "Attribute[Any]", value: float | None) -> None:

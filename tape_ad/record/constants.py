@@ -22,18 +22,26 @@ from tape_ad.base.arrays.interpreter import (
     looked_through,
     unwrapped,
 )
-from tape_ad.base.arrays.overridable import ACTIVE, joined, lift
+from tape_ad.base.arrays.overridable import joined, lift
 from tape_ad.base.errors import InPlaceError, RecordMismatchError
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT, Arena
 from tape_ad.record.array_interface import ArrayInterface
 from tape_ad.record.array_operators import BitsInPlace
 from tape_ad.record.handles import any_handle
-from tape_ad.record.messages.callers import hands_calls_on
-from tape_ad.record.messages.libraries import answer_to_scipy
+from tape_ad.record.messages.callers import caller, hands_calls_on
+from tape_ad.record.messages.libraries import answer_to_scipy, traced_in_a_library
 from tape_ad.record.messages.migration_hints import MigrationHint
 from tape_ad.record.messages.refusals import no_implementation
-from tape_ad.record.mutation import Memory, has_alone, link, refuse_moving, refuse_to_write, replace
+from tape_ad.record.mutation import (
+    Memory,
+    go_one_by_one,
+    has_alone,
+    link,
+    refuse_moving,
+    refuse_to_write,
+    replace,
+)
 from tape_ad.record.primals import is_view
 from tape_ad.record.tensor import Tensor
 from tape_ad.record.ties import Tied
@@ -239,6 +247,19 @@ def prepare(target: ConstantTensor) -> None:
         memory.move(alive)
 
 
+def refuse_traced(value: Any) -> None:
+    """Raise if a batched or traced array would be written into a constant, which is a plain one."""
+    if not isinstance(value, ArrayInterface) or type(value) in CONSTANTS:
+        return
+    if hasattr(value, "batch_here"):
+        go_one_by_one(value)
+    what = "assigns a batched or traced array to a part of a plain one"
+    raise InPlaceError(
+        traced_in_a_library(what)
+        or f"{caller()} {what}; make the array by np.zeros_like(x) or np.stack([...])"
+    )
+
+
 def promote(target: ConstantTensor, record: Any) -> None:
     """Make a constant, and all that share its memory, handles of a record.
 
@@ -412,13 +433,7 @@ class Eager:
             promote(target, record)
             target[key] = joined(value)
             return
-        if isinstance(value, ArrayInterface) and type(value) not in CONSTANTS:
-            for batch in ACTIVE.get().batches:
-                batch.asked = True  # which can be done one by one
-            raise InPlaceError(
-                "a batched or traced array is assigned to a part of a plain one; make the array of "
-                "it, by np.zeros_like(x) or np.stack([...])"
-            )
+        refuse_traced(value)
         memory = getattr(value, "memory", None) if type(value) in CONSTANTS else None
         if memory is not None:
             refuse_moving(sys._getframe(2), lambda: memory is getattr(target, "memory", None))
@@ -431,6 +446,7 @@ class Eager:
         if record is not None:
             promote(target, record)
             return Tensor._change(function, target, joined(other))
+        refuse_traced(other)
         prepare(target)
         function(target.data, unwrapped(other), out=target.data)
         return target

@@ -23,8 +23,9 @@ from tape_ad.base.arrays.interpreter import Batch, looked_through, unwrapped
 from tape_ad.base.arrays.overridable import is_later, joined
 from tape_ad.base.errors import InPlaceError, ShapeError
 from tape_ad.base.naming import OPERATORS, called, function_name
+from tape_ad.base.trees import flatten
 from tape_ad.record.arena import Arena, wait_until_assigned
-from tape_ad.record.messages.callers import is_at
+from tape_ad.record.messages.callers import caller, is_at
 from tape_ad.record.messages.refusals import batched_value
 from tape_ad.record.primals import PLAIN_TYPES, is_number, memory_of, primal
 from tape_ad.rules.maps import Array, Chain, Index, LinearMap, Stretch, clone, rearranges
@@ -41,7 +42,9 @@ __all__ = [
     "change",
     "check_fit",
     "commit",
+    "go_one_by_one",
     "has_alone",
+    "in_dtype_of",
     "link",
     "linked",
     "names_by_place",
@@ -49,6 +52,7 @@ __all__ = [
     "refuse_moving",
     "refuse_to_write",
     "replace",
+    "unlinked",
     "unmarked",
 ]
 
@@ -126,6 +130,14 @@ def link(view: Handle, source: Handle) -> None:
     record: Arena | None = view.record
     if record is None or record.functions[memory.place] is not None:  # a leaf is not assigned to
         memory.boxes.append(ref(view))
+
+
+def unlinked(out: Any) -> Any:
+    """Give numbers that were picked from an array, in which no assignment to that is to show."""
+    if not hasattr(out, "record"):
+        return np.copy(out)
+    out.memory = None
+    return out
 
 
 def linked(view: Handle, source: Handle, data: Any) -> bool:
@@ -390,6 +402,28 @@ def out_by_name(
     return args, kwargs
 
 
+DTYPE_AT = {
+    **dict.fromkeys(("sum", "prod", "mean", "cumsum", "cumprod", "reduce", "accumulate"), 2),
+    **dict.fromkeys(("nansum", "nanprod", "nanmean", "nancumsum", "nancumprod"), 2),
+    **dict.fromkeys(("cumulative_sum", "cumulative_prod"), 1),
+    "reduceat": 3,
+    "trace": 4,
+    "einsum": 10**6,
+}
+"""Functions that compute in the dtype of ``out=`` if that is wider, and where they take another."""
+
+
+def in_dtype_of(
+    out: Any, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
+) -> None:
+    """Add to the options of a call the dtype that NumPy computes in, as it writes to `out`."""
+    if len(args) > DTYPE_AT.get(function.__name__, -1) or options.get("dtype") is not None:
+        return
+    dtypes = [leaf.dtype for leaf in flatten((args, options)) if hasattr(leaf, "dtype")]
+    if dtypes and (wide := np.result_type(out.dtype, *dtypes)) != np.result_type(*dtypes):
+        options["dtype"] = wide
+
+
 def refuse_to_write(target: Handle, instead: str) -> None:
     """Raise where an assignment would change what is not the record's, or cannot be changed."""
     record: Arena = target.record
@@ -400,7 +434,9 @@ def refuse_to_write(target: Handle, instead: str) -> None:
             f"{which} stands for the array that it was made from, which is yours, so it is not "
             f"assigned to; {instead}"
         )
-    array = target.data if type(target.data) is np.ndarray else memory_of(target.data)
+    array = target.data
+    if type(array) is not np.ndarray:
+        array = None if is_number(array) else memory_of(array)
     if isinstance(array, np.ndarray) and array.flags.writeable:
         return
     kind = "read-only, as NumPy's is" if isinstance(array, np.ndarray) else "a number"
@@ -480,11 +516,21 @@ def replace(target: Handle, key: Any, value: Any, *, fresh: bool = False) -> Non
         base = target
         if base_index(target) != target.index:
             base = base_of(target)
-            way = way_to(target) if key is ... else None
+            copied = is_copied(base, target)
+            way = way_to(target) if key is ... or copied else None
+            if copied and key is not ...:
+                value, key = target._call(updated, (target, value), {"key": key}), ...
             if type(way) is Index:  # a row, as in x[key] += y
-                key = way.key if target.ndim else (*way.key, ...)  # an array, and no number
-            else:
+                number = target.ndim == 0 and not any(k is ... for k in way.key)
+                key = (*way.key, ...) if number else way.key  # to write to an array
+            elif not copied:
                 window = Window.of_one(memory_of(base.data), memory_of(target.data), base.data.ndim)
+            else:
+                go_one_by_one(target)
+                raise InPlaceError(
+                    "a view of a part that is at another place in each of a batch is assigned to; "
+                    "write x = x.copy() before the assignment"
+                )
         views = boxes_beside(base)
         if fresh and window is None and not views and same_layout(value, base):
             commit(base, value, [])
@@ -499,6 +545,20 @@ def replace(target: Handle, key: Any, value: Any, *, fresh: bool = False) -> Non
         commit(base, new, followers)
     finally:
         record.assigning = outer
+
+
+def is_copied(base: Handle, view: Handle) -> bool:
+    """Tell of what is a view in each of a batch whether it is a copy in all."""
+    own = primal(view.data)
+    if not hasattr(own, "batch_here") or own.size == 0:
+        return False
+    return not np.may_share_memory(memory_of(base.data), memory_of(own))
+
+
+def go_one_by_one(handle: Handle) -> None:
+    """Let a batch call its function for one after the other, where an error is to follow."""
+    batch = primal(handle).batch_here
+    batch.asked, batch.question = True, caller()
 
 
 def overwrite(base: Handle, key: Any, value: Any, views: list[Handle]) -> bool:
@@ -588,12 +648,13 @@ def followed(
     InPlaceError
         When those cannot be told.
     """
-    seen = Window.of_one(memory_of(base.data), memory_of(view.data), base.data.ndim)
-    way = way_to(view)
+    way, whole = way_to(view), memory_of(base.data)
+    copied = way is not None and is_copied(base, view)
+    seen: Any = None if copied else Window.of_one(whole, memory_of(view.data), base.data.ndim)
     if way is not None:
         return view, view._call(viewed, (new,), {"window": seen, "way": way})
-    whole = memory_of(base.data)
     if np.ndim(whole) > base.ndim:  # the key knows nothing of the axes of a batch
+        go_one_by_one(view)
         raise InPlaceError(
             f"node %{view.index} ({function_name(view.record.functions[view.index])}) is a view of "
             "a batched array that is assigned to, and was not made by turning, picking or "

@@ -128,7 +128,8 @@ def beside_sparse(function: Function, x: Any, y: Any, again: Function) -> Any:
         return COMPARED[function](primal(x), primal(y))
     matrix, handle = (x, y) if is_sparse(x) else (y, x)
     divided = function is np.divide and matrix is x
-    if np.ndim(handle) == 0 and (divided or function is np.multiply):
+    times = function is np.multiply and not (np.ndim(handle) and is_matrix(matrix))
+    if (divided or times) and matrix.shape != np.shape(handle):
         scaled = adapter("scipy.sparse").sparse_of(matrix)
         return scaled / handle if divided else scaled * handle
     if function in (np.multiply, np.matmul) and (is_matrix(matrix) or function is np.matmul):
@@ -307,13 +308,13 @@ def defers_to_other_type(function: Callable[..., Any], args: tuple[Any, ...]) ->
 
 def takes_operators(kind: type) -> bool:
     """Tell whether arrays leave their operators to objects of a type, as NEP 13 has it."""
-    if not REFLECTING.isdisjoint(kind.__mro__):
+    if any(REFLECTING in vars(each) for each in kind.__mro__):
         return True
     return getattr(kind, "__array_ufunc__", ABSENT) is None
 
 
-REFLECTING: set[type] = set()
-"""Classes whose objects take handles that they are added to or multiplied by: those of copies."""
+REFLECTING = "__takes_operators__"
+"""What is in copied classes whose objects take handles that they are added to or multiplied by."""
 
 
 @functools.cache

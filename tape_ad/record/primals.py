@@ -52,7 +52,7 @@ def is_number(leaf: Any) -> bool:
     while isinstance(leaf, ArrayOperators) and not hasattr(leaf, "batch_here"):
         leaf = leaf.data
     if hasattr(leaf, "batch_here") or is_later(leaf):  # the type of these does not say it
-        return bool(leaf.ndim == 0)
+        return bool(leaf.ndim == 0 and not getattr(leaf, "whole", False))
     return isinstance(leaf, np.generic)
 
 
@@ -78,7 +78,7 @@ def read_only_primal(leaf: Any, path: str = "") -> Any:
     """Give the array behind a handle, for a function that must not write to it."""
     value = primal(leaf)
     if hasattr(value, "batch_here"):  # which holds handles of records further out
-        return type(value)(read_only_primal(value.stack), value.batch_here)
+        return type(value)(read_only_primal(value.stack), value.batch_here, value.whole)
     return leaf if value is leaf else read_only(value)
 
 
@@ -87,6 +87,9 @@ def is_view(out: Array, operand: Array) -> bool:
     if type(out) is np.float64:  # a number is no view
         return False
     if type(out) is not np.ndarray or type(operand) is not np.ndarray:
+        out, operand = primal(out), primal(operand)
+        if getattr(out, "source", None) is operand is not None:  # a view in each of a batch
+            return True
         out, operand = memory_of(out), memory_of(operand)  # what is no array has no views
         if type(out) is not np.ndarray or type(operand) is not np.ndarray:
             return False

@@ -22,7 +22,14 @@ from tape_ad.base.errors import TapeError, TieError, TieWarning
 from tape_ad.base.naming import function_name
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT
-from tape_ad.record.messages.callers import DISPATCHING, caller, is_at, is_library, statements_at
+from tape_ad.record.messages.callers import (
+    DISPATCHING,
+    caller,
+    is_at,
+    is_copied,
+    is_library,
+    statements_at,
+)
 from tape_ad.record.messages.libraries import FOR_THE_VALUE, library_call
 from tape_ad.record.primals import primal
 from tape_ad.record.sweeps import forward_sweep
@@ -317,7 +324,7 @@ def moves(x: Any) -> Any:
 
 
 def tell(frame: FrameType) -> None:
-    """Say that a tie decides a branch: by an error to libraries, by a warning to users.
+    """Say that a tie decides a branch: by an error to libraries and copies, by a warning to users.
 
     Raises
     ------
@@ -327,7 +334,7 @@ def tell(frame: FrameType) -> None:
     name = name_of(asking)
     if f"{name}.".startswith(ASSERTING) or only_raises(asking):
         return
-    if not is_library(asking):
+    if not is_library(asking) and not is_copied(asking):
         warn(
             asking,
             f"a branch is decided by numbers that are exactly equal ({caller(asking)}): the "
@@ -337,6 +344,10 @@ def tell(frame: FrameType) -> None:
         return
     call = library_call(asking)
     advice = f"write {FOR_THE_VALUE}" if call is None or call.ours else call.advice
+    if not is_library(asking):
+        advice = (
+            "write np.where or < and >, or compare ta.stop_gradient(t) where the branch is meant"
+        )
     raise TieError(
         f"{call or name} branches on numbers that are exactly equal ({caller(asking)}), and the "
         f"derivative of that branch need not be the function's; {advice}"

@@ -130,6 +130,8 @@ class Facts:
         the result; "indexed" if only where there is an array of indices, as those may be out of
         range. None where that is not said: then a function of NumPy's or of elements does not, and
         one of another package may.
+    routine : str
+        LAPACK's routine that does it, without the letter of a precision: a compiler may call that.
 
     Examples
     --------
@@ -153,6 +155,7 @@ class Facts:
     reduces: np.ufunc | None = None
     writes: bool = False
     may_raise: bool | Literal["indexed"] | None = None
+    routine: str = ""
     inputs: tuple[Core, ...] = field(init=False)
     outputs: tuple[Core, ...] | None = field(init=False)
 

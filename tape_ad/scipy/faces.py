@@ -14,7 +14,7 @@ from tape_ad import differentiable
 from tape_ad.extend.packages import hint_for, listed, published
 from tape_ad.scipy import stand_ins  # noqa: F401 - for steps of SciPy's own code
 
-__all__ = ["face"]
+__all__ = ["face", "with_rules"]
 
 
 def face(
@@ -66,6 +66,12 @@ def face(
         return copies[name]
 
     return __getattr__, listed(names)
+
+
+def with_rules(module: str, rules: Mapping[Any, Any]) -> dict[str, Any]:
+    """Give the functions of a table of rules that a module has from SciPy's, by their names."""
+    theirs = sys.modules[module.removeprefix("tape_ad.")].__all__
+    return {each.__name__: each for each in rules if getattr(each, "__name__", "") in theirs}
 
 
 def is_code(thing: Any) -> bool:

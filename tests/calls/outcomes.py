@@ -113,12 +113,16 @@ class Slopes:
     weights : dict of str to array
     slopes : dict of str to tuple of float
         Of each weighted sum, with how far it can be trusted.
+    errors : dict of str to float
+        How far the values are off, as rounding leaves them: what second differences over two steps
+        are apart, which of a smooth function are as the squares of the steps.
     """
 
     direction: Any
     values: dict[str, Any]
     weights: dict[str, Any]
     slopes: dict[str, tuple[float, float]]
+    errors: dict[str, float]
 
     @property
     def constant(self) -> bool:
@@ -225,7 +229,7 @@ def slopes_of(
         }
         if not weights or not all(same(again[key], values[key]) for key in weights):
             return None
-        sums = {}
+        sums, bends = {}, []
         steps = [finer * h for h in STEPS]
         for h in steps:
             ends = [run(thing, unit, place, value + s * h * direction) for s in (1, -1)]
@@ -233,18 +237,21 @@ def slopes_of(
                 return None
             up, down = (weighted(end, weights) for end in ends)
             sums[h] = {key: (up[key] - down[key]) / (2 * h) for key in weights}
+            bends.append({key: ends[0][key] + ends[1][key] - 2 * again[key] for key in weights})
     except (Exception, TooSlow):
         return None
-    slopes = {}
+    slopes, errors = {}, {}
     stops = next((at for start, at in TOLERANCES.items() if unit.name.startswith(start)), 1e-15)
     for key, weight in weights.items():
         first, second = (float(sums[h][key]) for h in steps)
         scale = float(np.sum(np.abs(weight * values[key])))
         noise = abs(second - first) + stops * (scale + 1e-3) / steps[1] + 1e-13
         slopes[key] = (4 * second - first) / 3, noise
+        apart = float(np.max(np.abs(bends[0][key] - 4 * bends[1][key])))
+        errors[key] = min(apart, stops * 1e-3)  # no kink counts as rounding
     if not all(np.isfinite(slope) for slope, _ in slopes.values()):
         return None
-    return Slopes(direction, again, weights, slopes)
+    return Slopes(direction, again, weights, slopes, errors)
 
 
 def same(out: Any, expected: Any) -> bool:
@@ -292,7 +299,8 @@ def number_and_slope(
     if shape != np.shape(expected):
         return shape, False, None
     scale = float(np.max(np.abs(expected)))
-    close = bool(np.allclose(plain, expected, rtol=1e-5, atol=1e-7 * scale))
+    atol = 1e-7 * scale + measured.errors[key]
+    close = bool(np.allclose(plain, expected, rtol=1e-5, atol=atol))
     if not isinstance(out, ta.Tensor) or isinstance(out, ConstantTensor):
         return shape, close, None
     total: Any = np.sum(np.real(np.conj(measured.weights[key]) * out))

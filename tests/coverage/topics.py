@@ -117,7 +117,7 @@ SPOKEN: Mapping[str, str] = {
     "tape_ad.rules.sparse_products.matmul_sparse": "t @ sparse",
     "tape_ad.rules.nn.cross_entropies.cross_entropy": "tape_ad.nn.cross_entropy",
     "tape_ad.scipy.linalg.systems.cholesky_solve": "tape_ad.scipy.linalg.cho_solve",
-    "tape_ad.scipy.linalg.systems.lu_factors_solve": "tape_ad.scipy.linalg.lu_solve",
+    "tape_ad.scipy.linalg.systems.factors_solved": "tape_ad.scipy.linalg.lu_solve",
     "tape_ad.scipy.special.gamma_functions.polygamma": "tape_ad.scipy.special.polygamma",
     "tape_ad.scipy.special.gamma_functions.multigammaln": "tape_ad.scipy.special.multigammaln",
     "tape_ad.scipy.special.gamma_functions.comb": "tape_ad.scipy.special.comb",

@@ -268,6 +268,30 @@ class Maker:
         if int(np.prod(x.shape)) < 2_000:
             self.call(*self.one(ways))
 
+    def decomposed(self) -> None:
+        x = self.array()
+        n = x.shape[-2]
+        square = self.b(np.matmul, x, self.b(np.conj, self.b(np.matrix_transpose, x)))
+        square = self.b(np.add, square, np.eye(n) * self.one([0, 1, 3]))
+        square = self.one([square, self.b(np.matrix_transpose, square)])
+        calls: list[Any] = [
+            *((np.linalg.inv, square), (np.linalg.solve, square, x), (np.linalg.cholesky, square)),
+            *((np.linalg.det, square), (np.linalg.slogdet, square), (np.linalg.eigvalsh, square)),
+            *((np.linalg.svdvals, x), (np.linalg.lstsq, x, self.b(np.sum, x, axis=-1))),
+            *((np.linalg.eigh, square), (np.linalg.svd, x), (np.linalg.qr, x)),
+        ]
+        if int(np.prod(x.shape)) < 2_000:
+            self.call(*self.one(calls))
+
+    def transformed(self) -> None:
+        x = self.array()
+        name = self.one(["fft", "ifft", "rfft", "irfft", "fft2", "ifft2", "rfftn", "irfftn"])
+        options: list[dict[str, Any]] = [{"axis": self.axis(x)}, {"n": 5}, {"n": 12, "axis": 0}, {}]
+        if name[-1] in "n2":
+            options = [{"s": (3, 6), "axes": (0, -1)}, {"axes": (-1, 0)}, {"axes": (0,)}, {}]
+        norm = self.one([None, "ortho", "forward"])
+        self.call(getattr(np.fft, name), x, **self.one(options), norm=norm)
+
     def normalized(self) -> None:
         x = self.array()
         large = self.b(np.max, x, axis=-1, keepdims=True)
@@ -292,6 +316,7 @@ STEPS: Sequence[Callable[[Maker], None]] = (
     *(Maker.rearranged,) * 3,
     *(Maker.chosen, Maker.clipped, Maker.cast, Maker.accumulated, Maker.joined, Maker.taken),
     *(Maker.placed, Maker.assigned, Maker.assigned, Maker.product, Maker.normalized, Maker.asked),
+    *(Maker.decomposed, Maker.decomposed, Maker.transformed),
 )
 
 

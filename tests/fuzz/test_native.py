@@ -1,7 +1,7 @@
 """A few random programs by native code, and whether the fuzzer sees what it is for.
 
-With TAPE_AD_EVERY_ROW=1 in the environment there are four times as many; the fuzzer itself tries
-as many as one likes.
+With TAPE_AD_EVERY_ROW=1 in the environment there are eight times as many, and with TAPE_AD_SHARE=1
+or 2 others; the fuzzer itself tries as many as one likes.
 """
 
 import signal
@@ -15,16 +15,17 @@ import pytest
 from tape_ad.programs.engines import engine_named
 from tests.fuzz.native import Finding, found_in, parsed, searched
 from tests.programs import natively
-from tests.sampling import some
+from tests.sampling import SHARE, some
 
 pytest.importorskip("llvmlite")
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the allocator calls Linux")
 
 
 def looked_for(count: int, *options: str) -> list[Finding]:
-    """Try a quarter of some programs, or all of them where that is asked for."""
-    programs = len(some(range(count), 4))
-    return list(searched(parsed(["--programs", str(programs), *options])))
+    """Try an eighth of some programs, or all of them where that is asked for."""
+    tried = some(range(count), 8)
+    first = str(SHARE * len(tried))
+    return list(searched(parsed(["--programs", str(len(tried)), "--first", first, *options])))
 
 
 def test_random_programs_give_what_numpy_gives() -> None:
@@ -34,11 +35,11 @@ def test_random_programs_give_what_numpy_gives() -> None:
 @LINUX
 @pytest.mark.parametrize("side", ["end", "start"])
 def test_no_byte_beyond_an_array_is_touched(side: str) -> None:
-    assert looked_for(80, "--first", "200000", "--guarded", side) == []
+    assert looked_for(80, "--seed", "1", "--guarded", side) == []
 
 
 def test_functions_with_branches_and_derivatives() -> None:
-    assert looked_for(20, "--kind", "functions") == []
+    assert looked_for(24, "--kind", "functions") == []
 
 
 def test_functions_of_views_and_what_is_done_in_place() -> None:

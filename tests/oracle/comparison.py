@@ -1,5 +1,6 @@
 """What the comparisons with PyTorch are made of."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -104,5 +105,5 @@ def layers_compared(
 
 def transposed(name: str, value: Any) -> Any:
     """Turn a dense matrix, (inputs, outputs) here, into PyTorch's (outputs, inputs)."""
-    dense = ("in_proj_weight", "out_proj.weight", "weight_ih", "weight_hh", "dense.weight")
-    return value.T if name.endswith(dense) else value
+    dense = r"(in_proj_weight|out_proj\.weight|weight_(ih|hh)(_l\d.*)?|(dense|linear\d)\.weight)$"
+    return value.T if re.search(dense, name) else value

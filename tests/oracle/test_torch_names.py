@@ -27,7 +27,7 @@ ARGUMENTS_LEFT_OUT = {
         *((getattr(nn, name), getattr(torch.nn, name)) for name in (
             *("Linear", "Embedding", "Dropout", "Flatten", "Conv1d", "Conv2d", "MaxPool1d"),
             *("MaxPool2d", "LayerNorm", "BatchNorm1d", "BatchNorm2d", "AvgPool1d", "AvgPool2d"),
-            *("RNNCell", "LSTMCell", "GRUCell"),
+            *("RNNCell", "LSTMCell", "GRUCell", "GroupNorm", "ConvTranspose1d", "ConvTranspose2d"),
         )),
         (nn.MultiHeadAttention, torch.nn.MultiheadAttention),
         (nn.cross_entropy, F.cross_entropy),
@@ -41,6 +41,7 @@ ARGUMENTS_LEFT_OUT = {
         (nn.leaky_relu, F.leaky_relu),
         (nn.dropout, F.dropout),
         (nn.layer_norm, F.layer_norm),
+        (nn.group_norm, F.group_norm),
         (initializers.kaiming_uniform, torch.nn.init.kaiming_uniform_),
         (initializers.kaiming_normal, torch.nn.init.kaiming_normal_),
         (initializers.xavier_uniform, torch.nn.init.xavier_uniform_),

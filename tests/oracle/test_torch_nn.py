@@ -112,6 +112,29 @@ def test_conv2d(options: dict[str, Any], dtype: Any) -> None:
         )
 
 
+TRANSPOSED: list[dict[str, Any]] = [
+    {"kernel_size": 3},
+    {"kernel_size": 4, "stride": 2, "padding": 1, "output_padding": 1},
+    {"kernel_size": 3, "dilation": 2, "groups": 2, "bias": False, "output_padding": 1},
+    {"kernel_size": 2, "stride": 3, "groups": 4},
+]
+
+
+@in_both_precisions
+@pytest.mark.parametrize("options", TRANSPOSED, ids=str)
+@pytest.mark.parametrize("rank", [1, 2])
+def test_transposed_convolutions(rank: int, options: dict[str, Any], dtype: Any) -> None:
+    ours = (nn.ConvTranspose1d, nn.ConvTranspose2d)[rank - 1]
+    theirs = (torch.nn.ConvTranspose1d, torch.nn.ConvTranspose2d)[rank - 1]
+    for lead in ((3,), ()):
+        layers_compared(
+            ours("layer", 4, 8, dtype=dtype, **options),
+            theirs(4, 8, **options),
+            [normal(*lead, 4, *(5, 3)[:rank], dtype=dtype)],
+            dtype,
+        )
+
+
 MAXIMA: list[dict[str, Any]] = [
     {"kernel_size": 2},
     {"kernel_size": 3, "stride": 1},
@@ -279,6 +302,50 @@ def test_cells_start_from_zeros(dtype: Any) -> None:
         )
 
 
+# Sequences
+
+SEQUENCES: list[dict[str, Any]] = [
+    {},
+    {"num_layers": 2, "bias": False},
+    {"bidirectional": True, "batch_first": True},
+    {"num_layers": 2, "bidirectional": True},
+]
+
+
+@in_both_precisions
+@pytest.mark.parametrize("options", SEQUENCES, ids=str)
+@pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])
+def test_sequences(kind: str, options: dict[str, Any], dtype: Any) -> None:
+    count = options.get("num_layers", 1) * (1 + options.get("bidirectional", False))
+    theirs = getattr(torch.nn, kind)(3, 4, **options)
+    pair = kind == "LSTM"
+
+    def their_call(p: Any, x: Any, *states: Any) -> Any:
+        state = (states if pair else states[0]) if states else None
+        output, last = torch.func.functional_call(theirs, p, (x, state))
+        return (output, *last) if pair else (output, last)
+
+    def our_call(store: Any, x: Any, *states: Any) -> Any:
+        layer = getattr(nn, kind)("layer", 3, 4, dtype=dtype, **options)
+        output, last = layer(store, x, (states if pair else states[0]) if states else None)
+        return (output, *last) if pair else (output, last)
+
+    for batch in ((2,), ()):
+        shape = (*batch, 5, 3) if options.get("batch_first") else (5, *batch, 3)
+        for states in (
+            [],
+            [normal(count, *batch, 4, dtype=dtype, seed=i) for i in range(1 + pair)],
+        ):
+            layers_compared(
+                getattr(nn, kind)("layer", 3, 4, dtype=dtype, **options),
+                theirs,
+                [normal(*shape, dtype=dtype), *states],
+                dtype,
+                call=our_call,
+                their_call=their_call,
+            )
+
+
 # Attention
 
 
@@ -299,6 +366,34 @@ def test_self_attention(is_causal: bool, bias: bool, dtype: Any) -> None:
             theirs, p, (x, x, x), {"attn_mask": hidden, "need_weights": False}
         )[0],
     )
+
+
+@in_both_precisions
+@pytest.mark.parametrize("options", [{}, {"norm_first": True, "bias": False}], ids=str)
+def test_transformer_encoder_layer(options: dict[str, Any], dtype: Any) -> None:
+    layer = nn.TransformerEncoderLayer("layer", 6, 3, 5, 0.0, dtype=dtype, **options)
+    theirs = torch.nn.TransformerEncoderLayer(6, 3, 5, 0.0, batch_first=True, **options)
+    hidden = torch.ones(4, 4, dtype=torch.bool).triu(1)
+    layers_compared(
+        layer,
+        theirs,
+        [normal(2, 4, 6, dtype=dtype)],
+        dtype,
+        call=lambda store, x: layer(store, x, is_causal=True),
+        their_call=lambda p, x: torch.func.functional_call(theirs, p, (x, hidden)),
+    )
+
+
+@in_both_precisions
+@pytest.mark.parametrize("affine", [True, False])
+def test_group_norm(affine: bool, dtype: Any) -> None:
+    for shape in ((3, 4, 2, 5), (2, 4)):
+        layers_compared(
+            nn.GroupNorm("layer", 2, 4, affine=affine, dtype=dtype),
+            torch.nn.GroupNorm(2, 4, affine=affine),
+            [normal(*shape, dtype=dtype)],
+            dtype,
+        )
 
 
 @in_both_precisions

@@ -112,7 +112,7 @@ def test_a_value_is_taken_anew(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:trim_zeros leaves out")  # zeros that depend on nothing
-@pytest.mark.parametrize("name", some(BY_VALUES, 2))
+@pytest.mark.parametrize("name", some(BY_VALUES, 3))
 def test_a_gradient_is_taken_anew(name: str) -> None:
     def loss(x: Array) -> Array:
         return np.sum(np.sin(1.0 * BY_VALUES[name](x)))
@@ -121,7 +121,7 @@ def test_a_gradient_is_taken_anew(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:trim_zeros leaves out")  # zeros that depend on nothing
-@pytest.mark.parametrize("name", some(BY_VALUES, 2, 1))
+@pytest.mark.parametrize("name", some(BY_VALUES, 5, 1))
 def test_second_order_is_taken_anew(name: str) -> None:
     def loss(x: Array) -> Array:
         return np.sum(np.sin(1.0 * BY_VALUES[name](x)))
@@ -151,7 +151,7 @@ USES: dict[str, Function] = {
 }
 
 
-@pytest.mark.parametrize(("use", "key"), some(itertools.product(USES, KEYS), 2))
+@pytest.mark.parametrize(("use", "key"), some(itertools.product(USES, KEYS), 4))
 def test_a_key_may_be_an_argument(use: str, key: str) -> None:
     def loss(x: Array, key: Any) -> Array:
         return np.sum(USES[use](x, key))

@@ -120,8 +120,7 @@ def met(
     with pytest.MonkeyPatch.context() as patch, np.errstate(all="ignore"):
         patch.chdir(tmp_path_factory.mktemp("empty"))
         functions = [each for each in FUNCTIONS if each.__name__ not in NOT_DETERMINED]
-        if request.param == "native":
-            functions = some(functions, 3)
+        functions = some(functions, 4 if request.param == "native" else 2)
         yield [
             one
             for place, each in enumerate(functions)

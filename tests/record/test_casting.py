@@ -60,3 +60,38 @@ def test_objects_are_refused(function: Any) -> None:
     handle = ta.ComputationRecord().tensor(R)
     with pytest.raises(DtypeError, match="dtype=object computes with Python's objects"):
         function(handle, dtype=object)
+
+
+SUMMING = {
+    **{f.__name__: f for f in (np.sum, np.prod, np.mean, np.cumsum, np.cumprod)},
+    **{f.__name__: f for f in (np.nansum, np.nanprod, np.nanmean, np.nancumsum, np.nancumprod)},
+    "add.reduce": np.add.reduce,
+    "multiply.accumulate": np.multiply.accumulate,
+    "add.reduceat": lambda x, **options: np.add.reduceat(x, [0, 3], **options),
+    "x.sum": lambda x, **options: x.sum(**options),
+    "einsum": lambda x, axis, **options: np.einsum("ij,ij->j", x, x, **options),
+}
+
+
+@pytest.mark.parametrize("function", SUMMING.values(), ids=SUMMING.keys())
+@pytest.mark.parametrize(
+    ("own", "wide"), [("f4", "f8"), ("f2", "f4"), ("c8", "c16"), ("f4", "c16")]
+)
+def test_what_is_written_into_a_wider_array_is_computed_in_its_dtype(
+    function: Any, own: str, wide: str
+) -> None:
+    x = np.random.default_rng(0).standard_normal((7, 5)).astype(own)
+    expected = np.zeros(function(x, axis=0).shape, wide)
+    function(x, axis=0, out=expected)
+
+    rec: Any = ta.ComputationRecord()
+    found = rec.tensor(np.zeros_like(expected)) * 1
+    function(rec.tensor(x), axis=0, out=found)
+    np.testing.assert_array_equal(found.data, expected)
+
+    def into(each: Any) -> Any:
+        out = np.zeros_like(function(each, axis=0), dtype=wide)
+        function(each, axis=0, out=out)
+        return out
+
+    np.testing.assert_allclose(ta.batched(into)(x[None])[0], expected, rtol=1e-14, strict=True)

@@ -10,12 +10,17 @@ import pytest
 from tape_ad.base.naming import called
 from tests.rules.table import Case
 
-__all__ = ["for_each"]
+__all__ = ["for_each", "package"]
 
 
 def named_function(checked: Any) -> str:
     """Give the name of the function of a row or of a case of one."""
     return called(checked.row.function if isinstance(checked, Case) else checked.function)
+
+
+def package(checked: Any) -> str:
+    """Give the package of that function, for checks that take less than to start a test."""
+    return named_function(checked).rpartition(".")[0] or "no package"
 
 
 def for_each(

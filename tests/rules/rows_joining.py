@@ -74,8 +74,8 @@ ROWS: list[Row] = [
     ),
     Row(np.append, [REAL(0), REAL(2)]),
     # Lists mean something to `block`, so its operands come from one
-    Row(np.block, [REAL(2)], call=lambda f, x: f(x), note="alone"),
-    Row(np.block, [REAL()], call=lambda f, x: f([[x]]), note="a number"),
+    Row(np.block, [REAL(2)], call=lambda f, x: f(x), nodes=2, note="alone"),
+    Row(np.block, [REAL()], call=lambda f, x: f([[x]]), nodes=4, note="a number"),
     *(
         Row(
             np.block,
@@ -84,7 +84,7 @@ ROWS: list[Row] = [
             call=call,
             note=note,
             complex=True,
-            nodes=1 + 2 * len(shapes),
+            nodes=10 + 2 * len(shapes),
         )
         for note, shapes, call in (
             ("row", [(2, 2), (2, 1)], lambda f, a, b=0: f([a, b])),

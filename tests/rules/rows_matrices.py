@@ -37,16 +37,16 @@ CHAINS: tuple[tuple[tuple[int, ...], ...], ...] = (
 # Those of the functions in `numpy.linalg` that have a namesake in `numpy`
 NAMESAKES: list[Row] = [
     *(
-        Row(function, [REAL(*shape)], complex=True)
+        Row(function, [REAL(*shape)], nodes=2, complex=True)
         for function in (np.linalg.diagonal, np.linalg.trace)
         for shape in ((3, 3), (0, 2), (2, 0, 3))
     ),
     *(
-        Row(function, [REAL(2, 3, 4)], options={"offset": offset}, complex=True)
+        Row(function, [REAL(2, 3, 4)], options={"offset": offset}, nodes=2, complex=True)
         for function in (np.linalg.diagonal, np.linalg.trace)
         for offset in (0, 1, -1)
     ),
-    Row(np.linalg.trace, [REAL(3, 3)], options={"dtype": "complex128"}),
+    Row(np.linalg.trace, [REAL(3, 3)], options={"dtype": "complex128"}, nodes=2),
     *(
         Row(np.linalg.cross, [REAL(*a), REAL(*b)], options=options, complex=True)
         for a, b, options in (((2, 3), (3,), {}), ((3, 2), (3, 1), {"axis": 0}))
@@ -75,16 +75,16 @@ NAMESAKES: list[Row] = [
 ROWS: list[Row] = [
     *(evolve(row, note="in linalg") for row in NAMESAKES),
     *(
-        Row(function, [REAL(3, 4, 2)], options=options, complex=True)
+        Row(function, [REAL(3, 4, 2)], options=options, nodes=2, complex=True)
         for function in (np.diagonal, np.trace)
         for options in AXES
     ),
     *(
-        Row(function, [REAL(*shape)], complex=True)
+        Row(function, [REAL(*shape)], nodes=2, complex=True)
         for function in (np.diagonal, np.trace)
         for shape in ((3, 3), (0, 2), (2, 0, 3))
     ),
-    Row(np.trace, [REAL(3, 3)], options={"dtype": "complex128"}),
+    Row(np.trace, [REAL(3, 3)], options={"dtype": "complex128"}, nodes=3),
     *(
         Row(np.cross, [REAL(*a), REAL(*b)], options=options, complex=True)
         for a, b, options in (

@@ -70,12 +70,12 @@ ROWS: list[Row] = [
         np.polyval, [REAL(0), REAL(3)], no_jax="JAX's has no value where there are no coefficients"
     ),
     *(
-        Row(function, [REAL(*a), REAL(*b)], complex=True)
+        Row(function, [REAL(*a), REAL(*b)], nodes=2, complex=True)
         for function in (np.polyadd, np.polysub)
         for a, b in (((3,), (3,)), ((2,), (4,)), ((3,), (1,)))
     ),
     *(
-        Row(function, [REAL(*a), REAL(*b)], no_jax=NOT_IN_JAX)
+        Row(function, [REAL(*a), REAL(*b)], nodes=4, no_jax=NOT_IN_JAX)
         for function in (np.polyadd, np.polysub, np.polymul)
         for a, b in (((), (3,)), ((3,), ()), ((), ()), ((0,), (2,)))
     ),
@@ -84,15 +84,21 @@ ROWS: list[Row] = [
         for n, m in ((3, 3), (2, 4), (3, 1), (1, 1))
     ),
     *(
-        Row(np.polyder, [REAL(n)], options=options, complex=True)
+        Row(np.polyder, [REAL(n)], options=options, nodes=4, complex=True)
         for n, options in ((4, {}), (4, {"m": 2}), (4, {"m": 0}), (2, {"m": 1}))
     ),
     *(
-        Row(np.polyder, [REAL(n)], options={"m": m}, no_jax="JAX says otherwise what is left")
+        Row(
+            np.polyder,
+            [REAL(n)],
+            options={"m": m},
+            nodes=6,
+            no_jax="JAX says otherwise what is left",
+        )
         for n, m in ((2, 2), (2, 3), (1, 1))
     ),
     *(
-        Row(np.polyint, [REAL(n)], options=options, complex=True)
+        Row(np.polyint, [REAL(n)], options=options, nodes=6, complex=True)
         for n, options in ((3, {}), (3, {"m": 2}), (1, {"m": 3}), (2, {"m": 0}), (0, {}))
     ),
     *(
@@ -101,6 +107,7 @@ ROWS: list[Row] = [
             [REAL(n)],
             options={"m": m},
             call=lambda f, p, m: f(p, m, p),
+            nodes=12,
             complex=True,
             note="constants",
             no_jax="JAX wants as many constants as it uses" if m < n else "",

@@ -187,7 +187,7 @@ if hasattr(np, "matvec"):
 
 ROWS += [
     *(Row(np.vdot, [REAL(*a), REAL(*b)], complex=True) for a, b in VDOT),
-    *(Row(np.kron, [REAL(*a), REAL(*b)], complex=True) for a, b in KRON),
+    *(Row(np.kron, [REAL(*a), REAL(*b)], nodes=4, complex=True) for a, b in KRON),
     *(
         Row(function, [REAL(*a), REAL(*b)], complex=True)
         for function, shapes in GENERALIZED

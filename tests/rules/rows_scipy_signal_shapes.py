@@ -38,7 +38,7 @@ ZERO_OR_ONE = Domain(zero_or_one, zero_or_one)
 
 CONSTANTS = [
     Row(signal.find_peaks_cwt, [WAVE], call=lambda f, x: f(x, np.arange(1, 3))),
-    Row(found, [WAVE], call=lambda f, x: f(x, height=0.0)[0]),
+    Row(found, [WAVE], call=lambda f, x: f(x, 0.0)[0]),
     Row(based, [WAVE], call=lambda f, x: f(x, AT, None)),
     Row(crossed, [WAVE], call=lambda f, x: f(x, AT, 0.5, np.array([0.8, 1.8]), BASES)),
     Row(signal.square, [uniform(0.0, 6.0)(3)]),

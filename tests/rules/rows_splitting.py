@@ -59,7 +59,7 @@ ROWS: list[Row] = [
             [REAL(4, 3)],
             options={"indices_or_sections": sections, "axis": axis},
             complex=axis == 0,
-            nodes=4,
+            nodes=5,
         )
         for sections, axis in ((2, 0), (3, -1), (np.array([1, 2]), 1), ([], 1))
     ),
@@ -92,26 +92,36 @@ ROWS: list[Row] = [
         for trim in ("fb", "F", "b")
     ),
     *(
-        Row(np.delete, [REAL(3, 4)], options={"obj": obj, "axis": axis}, complex=axis is None)
+        Row(
+            np.delete,
+            [REAL(3, 4)],
+            nodes=2,
+            options={"obj": obj, "axis": axis},
+            complex=axis is None,
+        )
         for obj, axis in (
             *((1, 0), (-1, 1), (slice(None, None, 2), 1), (PLACES, -1), (TWICE, 0)),
             *((MASK, 1), (NO_PLACES, 0), (5, None), (TWICE, None), (slice(2, 9), None)),
         )
     ),
-    Row(np.delete, [REAL(4)], options={"obj": [0, 2]}, no_jax="JAX takes no list of places"),
+    Row(
+        np.delete, [REAL(4)], nodes=2, options={"obj": [0, 2]}, no_jax="JAX takes no list of places"
+    ),
     Row(
         np.insert,
         [REAL(4), REAL(2)],
         call=lambda f, a, v: f(a, [1, 1], v),
+        nodes=5,
         note="list",
         no_jax="JAX takes no list of places",
     ),
-    Row(np.delete, [REAL(1)], options={"obj": 0}),
+    Row(np.delete, [REAL(1)], nodes=2, options={"obj": 0}),
     *(
         Row(
             np.insert,
             [REAL(*shape), REAL(*values)],
             call=lambda f, a, v, obj=obj, axis=axis: f(a, obj, v, axis),
+            nodes=7,
             note=f"{obj} {axis}",
             complex=axis is None,
             no_jax="JAX takes no mask" if obj is MASK else "",

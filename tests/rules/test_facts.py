@@ -14,9 +14,8 @@ import tape_ad as ta
 from tape_ad.base.naming import called
 from tape_ad.rules import call_signature, known_facts
 from tape_ad.rules.facts import ELEMENTWISE, Facts, along, cores
-from tape_ad.scipy.linalg import toeplitz
 from tape_ad.transforms.tracing import Transformed
-from tests.rules.grouping import for_each
+from tests.rules.grouping import for_each, package
 from tests.rules.rows import CONSTANTS, ROWS
 from tests.rules.table import Case, cases
 from tests.sampling import some
@@ -45,7 +44,7 @@ def is_stated(facts: Facts) -> bool:
     return bool(facts.axis or facts.signature or facts.by)
 
 
-MOVERS = (np.pad, toeplitz)
+MOVERS = (np.pad,)
 """Of these it depends on the call whether they move elements, and nothing else is said."""
 
 STATED = [
@@ -244,7 +243,7 @@ def check(function: Function, facts: Facts, given: dict[str, Any]) -> int:
     return checks_of_last_axes(function, facts, given)
 
 
-@for_each(some(STATED, 2))
+@for_each(some(STATED, 2), package)
 def test_what_is_stacked_stays_apart(case: Case) -> None:
     for given in calls_of(case):
         check(case.row.function, facts_of(case), given)
@@ -310,7 +309,7 @@ def changes_of_shape(function: Function, given: dict[str, Any]) -> int:
     return count
 
 
-@for_each(some(cases(ROWS + CONSTANTS), 2))
+@for_each(some(cases(ROWS + CONSTANTS), 2), package)
 @np.errstate(all="ignore")
 def test_a_shape_depends_on_values_where_facts_say_so_alone(case: Case) -> None:
     function = case.row.function
@@ -446,7 +445,7 @@ def facts_of_call(function: Function, facts: Facts, given: dict[str, Any]) -> Fa
     if facts.by is None:
         return facts
     known = {n: x for n, x in given.items() if n in call_signature(function).parameters}
-    return facts.by({"mode": "constant", "r": None, "kwargs": given} | known)
+    return facts.by({"mode": "constant", "kwargs": given} | known)
 
 
 def check_moves(function: Function, moved: tuple[str, ...], given: dict[str, Any]) -> None:
@@ -469,7 +468,7 @@ def check_moves(function: Function, moved: tuple[str, ...], given: dict[str, Any
 MOVING = [case for case in cases(ROWS) if moving(case).moves]
 
 
-@for_each(some(MOVING, 2))
+@for_each(some(MOVING, 2), package)
 def test_elements_are_moved_to_where_numbers_of_them_are(case: Case) -> None:
     function = case.row.function
     for given in calls_of(case):

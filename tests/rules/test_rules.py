@@ -27,7 +27,7 @@ from tests.rules.checks import (
     pairing,
     recorded,
 )
-from tests.rules.grouping import for_each
+from tests.rules.grouping import for_each, package
 from tests.rules.makers import makers_met, makers_of
 from tests.rules.rows import APART, CONSTANTS, FILLED, REFUSED, ROWS
 from tests.rules.table import Case, Row, cases, in_single_precision, listed
@@ -175,7 +175,7 @@ def test_dtypes_are_numpys(case: Case) -> None:
 BESIDE_NUMBERS = [case for case in CASES if {0} < {v.ndim for v in case.leaves()}]
 
 
-@for_each(BESIDE_NUMBERS)
+@for_each(BESIDE_NUMBERS, package)
 def test_python_numbers_do_not_promote(case: Case) -> None:
     values = [v.item() if v.ndim == 0 else v for v in in_single_precision(case)[0]]
     chosen = [i for i in case.row.differentiable if np.ndim(values[i])]
@@ -188,7 +188,7 @@ def test_python_numbers_do_not_promote(case: Case) -> None:
 WITHOUT_AXES = [case for case in CASES if any(v.ndim == 0 for v in case.leaves())]
 
 
-@for_each(WITHOUT_AXES)
+@for_each(WITHOUT_AXES, package)
 def test_a_scalar_of_numpy_is_as_good_as_an_array_without_axes(case: Case) -> None:
     record = ta.ComputationRecord()
     leaves = [record.tensor(v) for v in case.leaves()]
@@ -201,7 +201,7 @@ def test_a_scalar_of_numpy_is_as_good_as_an_array_without_axes(case: Case) -> No
 
 
 @pytest.mark.filterwarnings("ignore:numpy.fix is deprecated:DeprecationWarning")  # NumPy 2.5
-@for_each(CONSTANTS)
+@for_each(CONSTANTS, package)
 def test_piecewise_constant_functions_give_plain_data(row: Row) -> None:
     values = Case(row, "real").primals()
     outer = ta.ComputationRecord()
@@ -272,7 +272,7 @@ def is_copy(row: Row) -> bool:
 EVERY_ROW = [row for _, rows in TABLES for row in rows]
 
 
-@for_each([row for row in EVERY_ROW if not is_copy(row)])
+@for_each([row for row in EVERY_ROW if not is_copy(row)], package)
 def test_a_row_calls_its_function(row: Row) -> None:
     spies = [Spy() if operand.differentiable else operand for operand in row.operands]
     with pytest.raises(CalledError) as caught:

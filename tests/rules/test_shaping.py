@@ -37,8 +37,6 @@ OPTIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "repeat": (np.repeat, {"repeats": 3, "axis": 1}),
     "repeat by counts": (np.repeat, {"repeats": [1, 0, 2], "axis": 1}),
     "resize": (np.resize, {"new_shape": (5, 5)}),
-    "delete": (np.delete, {"obj": [0, 3]}),
-    "insert": (np.insert, {"obj": 1, "values": 0.0}),
 }
 
 

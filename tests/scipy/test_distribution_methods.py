@@ -9,7 +9,9 @@ import scipy.stats
 import tape_ad as ta
 from tape_ad.scipy import stats
 from tape_ad.scipy.stats.discrete import DISCRETE
+from tape_ad.scipy.stats.partials import slopes_of
 from tests.rules.checks import central_difference
+from tests.sampling import some
 
 X = np.array([1.0, 3.0])
 
@@ -44,34 +46,34 @@ def test_the_ends_of_a_support(name: str) -> None:
         assert along == pytest.approx(slope, rel=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("expected", "theirs"),
-    [
-        (
-            lambda a: stats.gamma.expect(lambda x: x**0.5, (a,), loc=0.1, scale=1.3),
-            lambda a: scipy.stats.gamma.expect(lambda x: x**0.5, (a,), loc=0.1, scale=1.3),
-        ),
-        (
-            lambda a: stats.gamma.expect(lambda x: np.log(x + a), (2.0,)),
-            lambda a: scipy.stats.gamma.expect(lambda x: np.log(x + a), (2.0,)),
-        ),
-        (
-            lambda a: stats.poisson(a).expect(lambda x: np.log(x + 1)),
-            lambda a: scipy.stats.poisson(a).expect(lambda x: np.log(x + 1)),
-        ),
-        (
-            lambda a: stats.norm.expect(loc=a, lb=0.0),
-            lambda a: scipy.stats.norm.expect(loc=a, lb=0.0),
-        ),
-        (lambda a: stats.gamma.moment(5, a), lambda a: np.prod(a + np.arange(5))),
-        (
-            lambda a: stats.gamma.nnlf((a, 0, 2), [1, 3]),
-            lambda a: scipy.stats.gamma.nnlf((a, 0, 2), np.array([1, 3])),
-        ),
-    ],
-    ids=["powers", "a handle inside", "sums", "bounds", "a high moment", "likelihood"],
-)
-def test_expectations_and_likelihoods(expected: Any, theirs: Any) -> None:
+EXPECTED: dict[str, tuple[Any, Any]] = {
+    "powers": (
+        lambda a: stats.gamma.expect(lambda x: x**0.5, (a,), loc=0.1, scale=1.3),
+        lambda a: scipy.stats.gamma.expect(lambda x: x**0.5, (a,), loc=0.1, scale=1.3),
+    ),
+    "a handle inside": (
+        lambda a: stats.gamma.expect(lambda x: np.log(x + a), (2.0,)),
+        lambda a: scipy.stats.gamma.expect(lambda x: np.log(x + a), (2.0,)),
+    ),
+    "sums": (
+        lambda a: stats.poisson(a).expect(lambda x: np.log(x + 1)),
+        lambda a: scipy.stats.poisson(a).expect(lambda x: np.log(x + 1)),
+    ),
+    "bounds": (
+        lambda a: stats.norm.expect(loc=a, lb=0.0),
+        lambda a: scipy.stats.norm.expect(loc=a, lb=0.0),
+    ),
+    "a high moment": (lambda a: stats.gamma.moment(5, a), lambda a: np.prod(a + np.arange(5))),
+    "likelihood": (
+        lambda a: stats.gamma.nnlf((a, 0, 2), [1, 3]),
+        lambda a: scipy.stats.gamma.nnlf((a, 0, 2), np.array([1, 3])),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", some(EXPECTED, 3, 2))
+def test_expectations_and_likelihoods(name: str) -> None:
+    expected, theirs = EXPECTED[name]
     assert ta.value_and_grad(expected)(2.3)[0] == pytest.approx(theirs(2.3), rel=1e-9)
     for function, slope in (
         (theirs, ta.grad(expected)),
@@ -169,6 +171,19 @@ def test_the_commonest_densities_become_native_code(name: str, sign: int) -> Non
     assert "    NumPy:" not in fast.explain()
 
 
+@pytest.mark.parametrize("name", ["multivariate_normal", "multivariate_t"])
+def test_densities_of_vectors_become_native_code(name: str) -> None:
+    pytest.importorskip("llvmlite")
+    data, mean = np.sin(np.arange(15.0)).reshape(5, 3), np.array([0.3, -0.2, 0.9])
+    matrix = np.array([[2.0, 0.3, 0.1], [0.3, 1.5, -0.2], [0.1, -0.2, 1.0]])
+    logpdf = getattr(stats, name).logpdf
+    fast = ta.compile(lambda mean: logpdf(data, mean, matrix), engine="native")
+    theirs = getattr(scipy.stats, name).logpdf
+    for _ in range(4):
+        np.testing.assert_allclose(fast(mean), theirs(data, mean, matrix), rtol=1e-14)
+    assert "    NumPy:" not in fast.explain()
+
+
 def test_a_number_that_an_array_is_subtracted_from_stays_for_others() -> None:
     pytest.importorskip("llvmlite")
     data = np.array([0.2, 0.5])
@@ -177,3 +192,11 @@ def test_a_number_that_an_array_is_subtracted_from_stays_for_others() -> None:
         given = np.float64(a), np.float64(b)
         expected = scipy.stats.beta.logpdf(data, a, b) + a
         np.testing.assert_allclose(fast(*given), expected, rtol=1e-14)
+
+
+def test_a_body_without_a_derivative_by_one_operand_keeps_those_by_others() -> None:
+    operands = [np.array([3.0]), np.array([2.0]), np.array([1.5])]
+    first = slopes_of("ncx2", "logpdf", (0,), operands)
+    assert first is not None
+    assert slopes_of("ncx2", "logpdf", (1,), operands) is None  # an order of a Bessel function
+    np.testing.assert_array_equal(slopes_of("ncx2", "logpdf", (0,), operands), first)

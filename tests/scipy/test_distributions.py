@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import mpmath as mp
 import numpy as np
 import pytest
 import scipy.stats
@@ -498,3 +499,26 @@ def test_a_log_density_is_curved_where_it_is_largest(
 def test_poles_of_gausshyper_are_counted_to_the_end(shapes: Any, slopes: Any) -> None:
     found = ta.grad(lambda v: stats.gausshyper.logpdf(0.3, *v))(np.array(shapes))
     np.testing.assert_allclose(found, slopes, rtol=5e-12)  # by mpmath, of the norm
+
+
+@pytest.mark.parametrize("skew", [1e-8, 1.6e-5, -1e-4, 1e-3, 0.015, 0.03, 0.29, 0.31, -0.7])
+@pytest.mark.parametrize("y", [-0.8, 2.5])
+def test_pearson3_near_the_normal_distribution(skew: float, y: float) -> None:
+    def log_density(y: Any, skew: Any) -> Any:
+        a, w = 4 / skew**2, 2 * y / skew + 4 / skew**2
+        return mp.log(abs(2 / skew)) + (a - 1) * mp.log(w) - w - mp.loggamma(a)
+
+    def score(y: Any) -> Any:
+        return mp.diff(lambda s: log_density(y, s), mp.mpf(skew), h=mp.mpf(10) ** -20)
+
+    with mp.workdps(60):
+        expected = float(score(mp.mpf(y)))
+    slope = ta.grad(lambda skew: stats.pearson3.logpdf(y, skew))(skew)
+    np.testing.assert_allclose(slope, expected, rtol=1e-11)
+    if abs(skew) < 0.1:
+        with mp.workdps(40):
+            expected = float(
+                mp.quad(lambda x: score(x) * mp.exp(log_density(x, mp.mpf(skew))), [-11, -4, 0, y])
+            )
+        slope = ta.grad(lambda skew: stats.pearson3.cdf(y, skew))(skew)
+        np.testing.assert_allclose(slope, expected, atol=2e-11)

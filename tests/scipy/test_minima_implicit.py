@@ -228,6 +228,10 @@ def tilted(x: Any, p: Any) -> Any:
     return np.sum(np.cosh(x - p)) + 0.1 * x[0] * x[1]
 
 
+def with_slopes(x: Any, p: Any) -> Any:
+    return tilted(x, p), np.sinh(x - p) + 0.1 * x[::-1]
+
+
 BOX = [(-2.0, 2.0)] * 2
 
 LEGACY: dict[str, Any] = {
@@ -238,6 +242,10 @@ LEGACY: dict[str, Any] = {
     "fmin_l_bfgs_b": lambda o, p: o.fmin_l_bfgs_b(
         tilted, np.zeros(2), args=(p,), approx_grad=True, bounds=BOX
     )[0],
+    "fmin_l_bfgs_b of a pair": lambda o, p: o.fmin_l_bfgs_b(
+        with_slopes, np.zeros(2), args=(p,), pgtol=1e-9, factr=10
+    )[0],
+    "fmin_tnc of a pair": lambda o, p: o.fmin_tnc(with_slopes, np.zeros(2), args=(p,), disp=0)[0],
     "differential_evolution": lambda o, p: o.differential_evolution(tilted, BOX, (p,), seed=0).x,
     "dual_annealing": lambda o, p: o.dual_annealing(tilted, BOX, (p,), maxiter=20, seed=0).x,
     "shgo": lambda o, p: o.shgo(tilted, BOX, (p,)).x,

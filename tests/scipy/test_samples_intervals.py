@@ -358,3 +358,39 @@ def test_a_function_that_closes_over_a_handle_keeps_the_gradient(call: Any) -> N
     up, down = (np.nan_to_num(call(scipy.stats, 1.1 + h)) for h in (1e-6, -1e-6))
     slope = np.sum((up - down) * (1 + plain)) / 2e-6
     np.testing.assert_allclose(np.sum(out * (1 + plain)).grad().wrt(t), slope, rtol=1e-6)
+
+
+RANDOM = "rng" if "rng" in inspect.signature(scipy.stats.bootstrap).parameters else "random_state"
+
+
+def drawn(seed: int = 1) -> dict[str, Any]:
+    """Give the option by which functions take a generator of random numbers."""
+    return {RANDOM: np.random.default_rng(seed)}
+
+
+RESAMPLED: list[Callable[[Any, Array], Any]] = [
+    lambda s, x: s.bootstrap((x,), np.mean, n_resamples=30, **drawn()).confidence_interval.low,
+    lambda s, x: (
+        s.bootstrap((x,), np.std, n_resamples=30, method="basic", **drawn()).standard_error
+    ),
+    lambda s, x: s.goodness_of_fit(s.norm, x, statistic="ad", n_mc_samples=10, **drawn()).statistic,
+    lambda s, x: (
+        s.pearsonr(x, OTHER, method=s.PermutationMethod(n_resamples=9, **drawn())).statistic
+    ),
+    lambda s, x: s.dunnett(x, OTHER, control=ABOVE, **drawn()).statistic[0],
+]
+
+
+@pytest.mark.parametrize("call", RESAMPLED)
+def test_what_is_resampled(call: Any) -> None:
+    for f in (lambda x: call(stats, x), ta.differentiable(lambda x: call(scipy.stats, x))):
+        found, _ = moved(f, SAMPLE, DIRECTION, 1e-6)
+        plain = [call(scipy.stats, SAMPLE + h * DIRECTION) for h in (1e-6, -1e-6)]
+        np.testing.assert_allclose(found, (plain[0] - plain[1]) / 2e-6, rtol=1e-6)
+
+
+def test_a_fit_to_a_sample() -> None:
+    bounds = {"loc": (-5, 5), "scale": (0.1, 9)}
+    for name, slope in (("loc", 1.0), ("scale", (SAMPLE - SAMPLE.mean()) / SAMPLE.std())):
+        gradient = ta.grad(lambda x: getattr(stats.fit(stats.norm, x, bounds).params, name))(SAMPLE)  # noqa: B023 - it is called at once
+        np.testing.assert_allclose(gradient, slope / SAMPLE.size * np.ones(8), rtol=1e-4)

@@ -1,5 +1,6 @@
 """The sparse arrays of `tape_ad.scipy.sparse`: against SciPy's values, and differences."""
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 import scipy.sparse
 
 import tape_ad as ta
-from tape_ad.errors import ShapeError, UnsupportedArgumentError
+from tape_ad.errors import ConversionError, ShapeError, UnsupportedArgumentError
 from tape_ad.scipy import sparse
 from tape_ad.testing import check_grads
 
@@ -206,3 +207,35 @@ def test_empty_arrays() -> None:
     a = sparse.coo_array((t, (np.zeros(0, int), np.zeros(0, int))), shape=(2, 3))
     np.testing.assert_array_equal((a @ np.ones(3)).data, [0.0, 0.0])
     np.testing.assert_array_equal((a @ a.T + a @ a.T).toarray().data, np.zeros((2, 2)))
+
+
+KINDS = [f"{layout}_{kind}" for layout in ("csr", "csc", "lil") for kind in ("array", "matrix")]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_scipys_arrays_are_scaled_by_handles_by_rows_and_columns(name: str) -> None:
+    a = getattr(scipy.sparse, name)([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]])
+    row, column = np.array([2.0, 3.0, 5.0]), np.array([[7.0], [11.0]])
+
+    def total(scaled: Any) -> Any:
+        return np.sum(dense(scaled) * np.arange(1.0, 7.0).reshape(2, 3))
+
+    products: list[Any] = [lambda x, y: x / y]
+    if name.endswith("array"):  # of a matrix, this is the product
+        products += [lambda x, y: x * y, lambda x, y: y * x]
+    for f, v in itertools.product(products, (row, column)):
+        slopes = [ta.grad(lambda v, f=f, x=x: total(f(x, v)))(v) for x in (a, a.toarray())]
+        np.testing.assert_allclose(*slopes)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_method_of_scipys_array_that_takes_no_handle_says_what_does(name: str) -> None:
+    a = getattr(scipy.sparse, name)(np.eye(3))
+    t: Any = ta.ComputationRecord().tensor(np.ones(3))
+
+    with pytest.raises(ConversionError, match=r"write scipy\.sparse\.\w+_array\(a\) \* t"):
+        a.multiply(t)
+    with pytest.raises(ConversionError, match=r"write scipy\.sparse\.\w+_array\(a\)\.toarray"):
+        a.maximum(t)
+    with pytest.raises(ConversionError, match=r"b\.multiply\(a\)"):
+        a.multiply(t[0] * a)

@@ -42,6 +42,17 @@ EDGES = [
     (lambda x: sp.betainc(0.0, 2.0, x), (0.3,), [0.0], [[0.0]]),
     (sp.gammainc, (3.0, 0.0), [0.0, 0.0], [[0.0] * 2] * 2),
     (sp.betainc, (3.0, 3.0, 1.0), [0.0] * 3, [[0.0] * 3] * 3),
+    (sp.gammainc, (math.inf, 2.0), [0.0, 0.0], [[0.0] * 2] * 2),
+    (sp.gammaincc, (math.inf, 0.5), [0.0, 0.0], [[0.0] * 2] * 2),
+    (sp.gammainc, (math.inf, math.inf), [math.nan] * 2, [[math.nan] * 2] * 2),
+    (sp.gammainc, (2.0, math.inf), [0.0, 0.0], [[0.0] * 2] * 2),
+    # Degrees below 0, of which SciPy reflects some
+    (lambda x: sp.eval_chebyt(-2, x), (0.3,), [1.2], [[4.0]]),
+    (lambda x: sp.eval_sh_chebyt(-1, x), (0.3,), [2.0], [[0.0]]),
+    (lambda x: sp.eval_chebyu(-1, x), (0.3,), [0.0], [[0.0]]),
+    (lambda x: sp.eval_chebys(-4, x), (0.3,), [-0.6], [[-2.0]]),
+    (lambda x: sp.eval_legendre(-3, x), (0.3,), [0.9], [[3.0]]),
+    (lambda x: sp.eval_laguerre(-3, x), (0.3,), [math.nan], [[math.nan]]),
     # An infinite density times nothing
     (lambda n, d: sp.fdtr(n, d, 0.0), (0.3, 4.0), [0.0, 0.0], None),
     (lambda a: sp.gdtr(a, 0.3, 0.0), (2.0,), [0.0], [[0.0]]),

@@ -254,6 +254,8 @@ class Batch:
         The memory that was assigned to.
     parted : list of pairs of weak references to arrays
         Arrays that share memory when there is one, but not here, where they were made in a loop.
+    picked : list
+        Copies of parts that are at other places in each, which are views when there is one.
     """
 
     size: int
@@ -270,6 +272,7 @@ class Batch:
     given: list[Any] = field(factory=list, init=False)
     written: list[Any] = field(factory=list, init=False)
     parted: list[Any] = field(factory=list, init=False)
+    picked: list[Any] = field(factory=list, init=False)
 
     def call(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Make a call that holds arrays of the batch."""

@@ -587,22 +587,6 @@ def padded(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -
     return da.pad(array, pad_width, mode, **options)
 
 
-def inserted(array: Any, places: Any, values: Any, axis: Any = None) -> Any:
-    """Insert as many values as there are places, as Dask counts them otherwise."""
-    if axis is not None and np.ndim(places) == 1:
-        shape = list(array.shape)
-        shape[axis] = len(places)
-        values = da.broadcast_to(values, tuple(shape))
-    return da.insert(array, places, values, axis)
-
-
-def deleted(array: Any, places: Any, axis: Any = None) -> Any:
-    """Delete the places that a mask says, too."""
-    places = np.asarray(places) if isinstance(places, list) else places
-    mask = isinstance(places, np.ndarray) and places.dtype == bool
-    return da.delete(array, np.flatnonzero(places) if mask else places, axis)
-
-
 def added(total: Any, ct: Any, linear: Any) -> Any:
     """Add what a map pulls."""
     return total + plain(linear.pull(lazy(ct)))
@@ -720,8 +704,6 @@ TABLE: dict[Any, Function] = {
     np.multiply.accumulate: accumulated(da.cumprod),
     np.reshape: reshaped,
     np.pad: padded,
-    np.insert: inserted,
-    np.delete: deleted,
     np.stack: joined(da.stack),
     np.concatenate: joined(da.concatenate),
     np.hstack: joined(da.hstack),

@@ -19,6 +19,7 @@ from tape_ad.programs.program import Value
 from tape_ad.record.array_interface import IN_COPIES, Absent, ArrayInterface
 from tape_ad.record.array_operators import ArrayOperators, BitsInPlace, Shifts
 from tape_ad.record.messages.callers import OPERATOR_LINES, caller, is_at, is_copied
+from tape_ad.record.messages.libraries import AS_ARRAYS, traced_in_a_library
 from tape_ad.record.ties import flags_of
 
 __all__ = [
@@ -186,7 +187,8 @@ class Tracer:
                 "pass the array as an argument too, or write np.take_along_axis(array, index, axis)"
             )
         raise self.capture.refusal(
-            "turning an argument of a compiled function, or what was computed from one, into a "
+            traced_in_a_library(AS_ARRAYS)
+            or "turning an argument of a compiled function, or what was computed from one, into a "
             f"plain ndarray ({caller()}) would freeze its value; leave np.asarray out, write "
             "np.stack([...]) in place of np.array([...]), and fill an array made by "
             "np.zeros_like(x)"

@@ -22,6 +22,7 @@ __all__ = [
     "in_a_library",
     "library_call",
     "refuse_a_library",
+    "traced_in_a_library",
 ]
 
 
@@ -71,17 +72,33 @@ class LibraryCall:
         library = self.package.partition(".")[0]
         if library in ADVICE:
             return ADVICE[library]
+        if self.package == "scipy.sparse" and "." in self.function:
+            kind, _, method = self.function.partition(".")
+            instead = {"multiply": " * t", "dot": " @ t"}.get(method, ".toarray()")
+            array = kind.replace("_matrix", "_array")
+            return f"write scipy.sparse.{array}(a){instead}, or {FOR_THE_VALUE}"
         if self.ours:
             return f"write np.stack([...]) in place of a list of handles, or {FOR_THE_VALUE}"
+        if (ours := self.counterpart) is not None:
+            return f"write {ours} that take handles, or {FOR_THE_VALUE}"
+        return f"write {FOR_THE_VALUE}, or give it a derivative by ta.custom_rule"
+
+    @property
+    def counterpart(self) -> str | None:
+        """What package of ours has such functions."""
         from pathlib import Path  # noqa: PLC0415 - which only errors need
 
         home = Path(__file__).parents[2].joinpath(*self.package.split("."))
-        if home.is_dir() or home.with_suffix(".py").is_file():
-            return (
-                f"write tape_ad.{self.package} in place of {self.package}, which has functions of "
-                f"the same names that take handles, or {FOR_THE_VALUE}"
-            )
-        return f"write {FOR_THE_VALUE}, or give it a derivative by ta.custom_rule"
+        found = home.is_dir() or home.with_suffix(".py").is_file()
+        text = f"tape_ad.{self.package} in place of {self.package}, which has functions of the same"
+        return f"{text} names" if found else None
+
+
+CALLING, COPYING = (
+    ("tape_ad.transforms.", "tape_ad.programs."),
+    "tape_ad.transforms.differentiable.",
+)
+"""The modules that call functions of users, of which some are a library's; but not its copies."""
 
 
 def library_call(frame: FrameType | None = None) -> LibraryCall | None:
@@ -96,10 +113,15 @@ def library_call(frame: FrameType | None = None) -> LibraryCall | None:
     for each in library_frames(frame or sys._getframe(1)):
         module = str(each.f_globals.get("__name__"))
         if module.partition(".")[0] == "tape_ad":
-            ours = ours or not hands_calls_on(module)
+            calling = module.startswith(CALLING) and not module.startswith(COPYING)
+            ours = ours or not (calling or hands_calls_on(module))
         elif not is_library_name(module) and module.partition(".")[0] != "numpy":
             parts = takewhile(lambda part: part[0] != "_" and part != "core", module.split("."))
             name = re.sub(r"\.__(call|init|new)__$", "", each.f_code.co_qualname)
+            if (
+                "self" in each.f_locals and "<" not in name
+            ):  # whose class may be a hidden one's child
+                name = re.sub(r"^\w+\b", type(each.f_locals["self"]).__name__, name)
             hidden = "._lib." in module or re.search(r"\b_|<", name)
             if found is None or found[0] == HIDDEN or not hidden:
                 found, ours = (HIDDEN if hidden else name, ".".join(parts)), False
@@ -121,6 +143,15 @@ def dropped_in_a_library(what: str) -> ConversionError | None:
     return ConversionError(
         f"{call} {what} ({caller()}), which would drop the gradient; {call.advice}"
     )
+
+
+def traced_in_a_library(what: str) -> str | None:
+    """Say what is to be written in place of a library's function in a capture or a batch."""
+    call = library_call()
+    if call is None or (call.ours and what == AS_ARRAYS):
+        return None
+    ours = "" if call.ours or call.counterpart is None else f"{call.counterpart}, or "
+    return f"{call} {what} ({caller()}); write {ours}ta.differentiable(f) for the f that calls it"
 
 
 def refuse_a_library(frame: FrameType) -> None:

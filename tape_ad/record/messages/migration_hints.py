@@ -155,15 +155,7 @@ OF_MODULES: Mapping[str, Mapping[str, str]] = {
         ),
     },
     "tape_ad.scipy.stats": {
-        **dict.fromkeys(
-            ("bootstrap", "permutation_test", "monte_carlo_test", "power", "sobol_indices"),
-            "draw which samples with NumPy, i = rng.integers(x.size, size=...), and calculate the "
-            "statistic of x[i] with handles",
-        ),
-        **dict.fromkeys(
-            ("fit", "goodness_of_fit"),
-            "write -np.sum(logpdf(data, ...)), and minimise it by ta.scipy.optimize.minimize",
-        ),
+        "power": "it counts rejections, and is piecewise constant: pass .data of handles",
     },
     "tape_ad.scipy.stats.qmc": {
         "scale": "the sample is plain: lower + (upper - lower) * sample keeps the gradient",
@@ -196,9 +188,6 @@ OF_MODULES: Mapping[str, Mapping[str, str]] = {
         "MSELoss": "ta.nn.mse_loss(x, y)",
         "L1Loss": "ta.nn.l1_loss(x, y)",
         "BCEWithLogitsLoss": "ta.nn.binary_cross_entropy_with_logits(logits, targets)",
-        "LSTM": "ta.nn.LSTMCell, and a loop over the steps",
-        "GRU": "ta.nn.GRUCell, and a loop over the steps",
-        "RNN": "ta.nn.RNNCell, and a loop over the steps",
         "ModuleList": "a list",
         "MultiheadAttention": "ta.nn.MultiHeadAttention",
         "Identity": "lambda x: x stands in ta.nn.Sequential as it is",

@@ -41,7 +41,11 @@ from tape_ad.rules.base import (
     rule,
     stated,
 )
-from tape_ad.rules.linalg.triangles import HermitianFromTriangle, ill_conditioned
+from tape_ad.rules.linalg.triangles import (
+    HermitianFromTriangle,
+    digits_lost,
+    ill_conditioned,
+)
 from tape_ad.rules.maps import Array, Chain, Deferred, LinearMap, RealPart, adjoint
 from tape_ad.rules.maps.patterns import batched, elementwise
 from tape_ad.rules.numpy.elementwise import is_complex
@@ -327,7 +331,7 @@ SPECTRA: dict[Any, Entry] = {
         lambda out, c, factor: Scaled(factor), lambda out, c, factor: c, facts=facts.ELEMENTWISE
     ),
     **constants(indistinct, facts=facts.cores("(n)->(n,n)")),
-    **constants(ill_conditioned, facts=facts.composed(ill_conditioned)),
+    **constants(ill_conditioned, facts=facts.composed(lambda *given: np.any(digits_lost(*given)))),
 }
 
 add_facts(SPECTRA, (np.linalg.eig, np.linalg.eigvals, eigenpairs), dtype_by_values=True)

@@ -24,18 +24,12 @@ __all__ = [
     "euclidean",
     "from_roots",
     "hstack",
-    "insert",
     "interpolated",
     "kron",
     "largest",
     "least_squares",
     "outer",
-    "polyadd",
-    "polyder",
-    "polyint",
-    "polymul",
     "polynomial",
-    "polysub",
     "roots",
     "searched",
     "smallest",
@@ -161,7 +155,8 @@ def block(arrays: Any) -> Array:
     def joined(part: Any, axis: int) -> Any:
         if isinstance(part, list):
             return np.concatenate([joined(each, axis + 1) for each in part], axis)
-        return np.reshape(part, (1,) * (ndim - np.ndim(part)) + np.shape(part))
+        more = (1,) * (ndim - np.ndim(part))
+        return np.reshape(part, more + np.shape(part)) if more else part
 
     whole: Array = joined(arrays, -depth_of(arrays))
     return whole
@@ -169,87 +164,17 @@ def block(arrays: Any) -> Array:
 
 def depth_of(arrays: Any) -> int:
     """Count how deep lists are nested."""
+    if isinstance(arrays, tuple):
+        raise TypeError("np.block takes nested lists, and not tuples, of arrays")
     if not isinstance(arrays, list):
         return 0
     depths = set(map(depth_of, arrays))
     if len(depths) != 1:
-        raise NO_BODY  # where it is refused
+        raise ValueError("np.block: List depths are mismatched, or a list is empty")
     return 1 + depths.pop()
 
 
-def insert(arr: Array, obj: Any, values: Array, axis: int | None = None) -> Array:
-    """Put values between others; see `numpy.insert`."""
-    arr, axis = (np.ravel(arr), 0) if axis is None else (arr, axis)
-    if hasattr(obj, "batch_here") or not -np.ndim(arr) <= axis < np.ndim(arr):
-        raise NO_BODY
-    axis %= np.ndim(arr)
-    length = np.shape(arr)[axis]
-    values = np.reshape(values, (1,) * (np.ndim(arr) - np.ndim(values)) + np.shape(values))
-    if np.ndim(obj) == 0 and not isinstance(obj, slice):
-        values = np.moveaxis(values, 0, axis)
-        count = np.shape(values)[axis]
-    else:
-        count = len(range(*obj.indices(length))) if isinstance(obj, slice) else np.size(obj)
-        if np.asarray(obj).dtype == bool:
-            raise NO_BODY
-    shape = (*np.shape(arr)[:axis], count, *np.shape(arr)[axis + 1 :])
-    values = np.astype(np.broadcast_to(values, shape), dtype_of(arr))
-    order = np.insert(np.arange(length), obj, np.arange(length, length + count))
-    return np.take(np.concatenate([arr, values], axis), order, axis)
-
-
 # Polynomials
-
-
-def polyadd(a1: Array, a2: Array) -> Array:
-    """Add two polynomials; see `numpy.polyadd`."""
-    a1, a2 = lengthened(a1, a2)
-    return a1 + a2
-
-
-def polysub(a1: Array, a2: Array) -> Array:
-    """Subtract two polynomials; see `numpy.polysub`."""
-    a1, a2 = lengthened(a1, a2)
-    return a1 - a2
-
-
-def lengthened(a1: Array, a2: Array) -> tuple[Array, Array]:
-    """Put zeros before the shorter one."""
-    a1, a2 = np.atleast_1d(a1), np.atleast_1d(a2)
-    lengths = len(a1), len(a2)
-    padded = [
-        np.concatenate((np.zeros(max(lengths) - n, a.dtype), a)) if n < max(lengths) else a
-        for a, n in zip((a1, a2), lengths, strict=True)
-    ]
-    return padded[0], padded[1]
-
-
-def polymul(a1: Array, a2: Array) -> Array:
-    """Multiply two polynomials that do not begin with 0; see `numpy.polymul`."""
-    a1, a2 = np.atleast_1d(a1), np.atleast_1d(a2)
-    if any(a.ndim != 1 or not len(a) or anywhere(np.equal(a[0], 0)) for a in (a1, a2)):
-        raise NO_BODY
-    return np.convolve(a1, a2)
-
-
-def polyder(p: Array, m: int = 1) -> Array:
-    """Differentiate a polynomial; see `numpy.polyder`."""
-    if m < 0 or np.ndim(p) != 1:
-        raise NO_BODY  # where it is refused
-    for _ in range(m):
-        p = p[:-1] * np.arange(len(p) - 1, 0, -1)
-    return p
-
-
-def polyint(p: Array, m: int = 1, k: Any = None) -> Array:
-    """Integrate a polynomial; see `numpy.polyint`."""
-    k = np.zeros(m) if k is None else np.atleast_1d(k)
-    if m < 0 or np.ndim(p) != 1 or len(k) not in (1, m):
-        raise NO_BODY
-    for i in range(m):
-        constant = k[i if len(k) == m else 0]
-        p = np.concatenate((p / np.arange(len(p), 0, -1), np.reshape(constant, (1,))))
-    return p
 
 
 def from_roots(seq_of_zeros: Array) -> Array:

@@ -18,7 +18,6 @@ from tape_ad.base.errors import ShapeError, UnsupportedArgumentError
 from tape_ad.rules import facts
 from tape_ad.rules.base import Call, Derivation, Entry, add_facts, arguments_of, as_array, rule
 from tape_ad.rules.maps import (
-    Adjoint,
     Array,
     Chain,
     Conjugate,
@@ -27,12 +26,9 @@ from tape_ad.rules.maps import (
     LinearMap,
     MatmulLeft,
     MatmulRight,
-    Negate,
     RealPart,
     Reshape,
-    Scale,
     Shape,
-    Stretch,
 )
 from tape_ad.rules.maps.patterns import Pattern, banded, dense, reads, separable
 from tape_ad.rules.numpy import bodies
@@ -185,13 +181,9 @@ def coefficients(name: str, *polynomials: Any) -> tuple[Array, ...]:
     return arrays
 
 
-def placed(parent: Array, node: int, start: int) -> list[LinearMap]:
-    """Make the maps that put a sequence, or a number, among zeros."""
-    maps: list[LinearMap] = [] if parent.ndim else [Reshape((), (1,))]
-    if parent.size != node:
-        key = (slice(start, start + parent.size),)
-        maps.append(Adjoint(Index(key, (node,), (parent.size,))))
-    return maps
+def sequences(name: str, *polynomials: Any) -> list[Array]:
+    """Take polynomials to arrays of one axis, of which a number is a constant one."""
+    return [a if a.ndim else np.reshape(a, (1,)) for a in coefficients(name, *polynomials)]
 
 
 def real_like(p: Array) -> np.dtype[Any]:
@@ -247,81 +239,69 @@ def slope(out: Array, p: Array, x: Array) -> Array:
 # Arithmetic
 
 
-def added(position: int, *last: LinearMap) -> Callable[..., LinearMap]:
-    """Make the maker of a partial of a sum; what the map ends with is its sign."""
-
-    def partial(out: Array, *operands: Array) -> LinearMap:
-        parent = operands[position]
-        return Chain((*placed(parent, out.size, out.size - parent.size), *last))
-
-    return partial
+def polyadd(a1: Any, a2: Any) -> Array:
+    """Add two polynomials; see `numpy.polyadd`."""
+    a1, a2 = lengthened(*sequences("polyadd", a1, a2))
+    return a1 + a2
 
 
-def multiplied(position: int) -> Callable[..., LinearMap]:
-    """Make the maker of a partial of a product, in which leading zeros have no part."""
+def polysub(a1: Any, a2: Any) -> Array:
+    """Subtract two polynomials; see `numpy.polysub`."""
+    a1, a2 = lengthened(*sequences("polysub", a1, a2))
+    return a1 - a2
 
-    def partial(out: Array, *operands: Array) -> LinearMap:
-        parent, other = operands[position], np.ravel(operands[1 - position])
-        if parent.size == 0:
-            return Chain(tuple(placed(parent, out.size, 0)))
-        flat = np.ravel(parent)
-        trimmed = flat[leading_zeros(flat) :]
-        other = other[leading_zeros(other) :] if other.size else np.zeros(1, other.dtype)
-        key = (slice(parent.size - trimmed.size, None),)
-        return Chain(
-            (
-                Reshape(parent.shape, flat.shape),
-                Index(key, flat.shape, trimmed.shape),
-                convolved(trimmed, other, 0, out.size),
-            )
-        )
 
-    return partial
+def lengthened(*polynomials: Array) -> list[Array]:
+    """Put zeros before the shorter one of two."""
+    length = max(map(len, polynomials))
+    return [
+        np.concatenate((np.zeros(length - len(a), a.dtype), a)) if len(a) < length else a
+        for a in polynomials
+    ]
+
+
+def polymul(a1: Any, a2: Any) -> Array:
+    """Multiply two polynomials without the zeros that they begin with; see `numpy.polymul`."""
+    given = sequences("polymul", a1, a2)
+    whole = [a if len(a) else np.concatenate((a, np.zeros(1, a.dtype))) for a in given]
+    x, y = (a[zeros:] if (zeros := leading_zeros(a)) else a for a in whole)
+    return np.convolve(x, y)
 
 
 def leading_zeros(p: Array) -> int:
     """Count the zeros that a polynomial starts with, but for its constant."""
-    if p.size > 1 and not anywhere(np.equal(p[0], 0)):
+    there = np.not_equal(p, 0)[:-1]
+    if p.size > 1 and not anywhere(~there[0]):
         return 0
-    found = np.flatnonzero(np.not_equal(p[:-1], 0))
+    found = np.flatnonzero(there)
     return int(found[0]) if found.size else int(p.size - 1)
-
-
-def two_polynomials(name: str) -> Callable[..., Call]:
-    """Make the signature of a function of two polynomials."""
-    return lambda a1, a2: (coefficients(name, a1, a2), {})
 
 
 # Calculus
 
 
-def derived(out: Array, p: Array, m: int) -> LinearMap:
-    """Make the partial of `numpy.polyder`: a power d gets the factor d! / (d - m)!."""
-    powers = range(p.size - 1, p.size - 1 - out.size, -1)
-    factors = np.array([math.perm(d, m) for d in powers], real_like(p))
-    return Chain((Index((slice(0, out.size),), p.shape, out.shape), Scale(factors)))
+def polyder(p: Any, m: int = 1) -> Array:
+    """Differentiate a polynomial; see `numpy.polyder`."""
+    (p,), m = coefficients("polyder", p), int(m)
+    if m < 0:
+        raise ValueError("Order of derivative must be positive (see polyint)")
+    for _ in range(m):
+        p = p[:-1] * np.arange(len(p) - 1, 0, -1)
+    return p
 
 
-def integrated(out: Array, p: Array, *k: Array, m: int) -> LinearMap:
-    """Make the partial of `numpy.polyint`: a power d gets the factor d! / (d + m)!."""
-    factors = np.array([1 / math.perm(d + m, m) for d in range(p.size - 1, -1, -1)], real_like(p))
-    return Chain((Scale(factors), *placed(p, out.size, 0)))
-
-
-def constant_terms(out: Array, p: Array, k: Array, m: int) -> LinearMap:
-    """Make the partial with respect to the integration constants."""
-    maps: list[LinearMap] = [] if k.ndim else [Reshape((), (1,))]
-    if k.size == 1 < m:
-        maps.append(Stretch((1,), (m,)))
-    elif k.size > m:
-        maps.append(Index((slice(0, m),), k.shape, (m,)))
-    factors = np.array([1 / math.factorial(i) for i in range(m - 1, -1, -1)], real_like(k))
-    return Chain((*maps, Scale(factors), *placed(factors, out.size, p.size)))
-
-
-def polyint_signature(p: Any, m: int = 1, k: Any = None) -> Call:
-    """Sort the arguments of `numpy.polyint`."""
-    return coefficients("polyint", p, *(() if k is None else (k,))), {"m": int(m)}
+def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
+    """Integrate a polynomial; see `numpy.polyint`."""
+    m = int(m)
+    if m < 0:
+        raise ValueError("Order of integral must be positive (see polyder)")
+    (p,), (k,) = coefficients("polyint", p), sequences("polyint", np.zeros(m) if k is None else k)
+    if 1 != len(k) < m:
+        raise ValueError("k must be a scalar or a rank-1 array of length 1 or >m.")
+    for i in range(m):
+        constant = k[i : i + 1] if len(k) > 1 else k
+        p = np.concatenate((p / np.arange(len(p), 0, -1), constant))
+    return p
 
 
 # Roots
@@ -465,29 +445,16 @@ POLYNOMIALS: dict[Any, Entry] = {
         signature=polyval_signature,
         body=bodies.polynomial,
     ),
-    np.polyadd: rule(added(0), added(1), signature=two_polynomials("polyadd"), body=bodies.polyadd),
-    np.polysub: rule(
-        added(0), added(1, Negate()), signature=two_polynomials("polysub"), body=bodies.polysub
-    ),
-    np.polymul: rule(
-        multiplied(0),
-        multiplied(1),
-        signature=two_polynomials("polymul"),
-        facts=facts.SHAPED_BY_VALUES,
-        body=bodies.polymul,
-    ),
-    np.polyder: rule(
-        derived,
-        signature=lambda p, m=1: (coefficients("polyder", p), {"m": int(m)}),
-        body=bodies.polyder,
-    ),
-    np.polyint: rule(
-        integrated,
-        constant_terms,
-        signature=polyint_signature,
-        compute=lambda p, *k, m: np.polyint(p, m, *k),
-        body=bodies.polyint,
-    ),
+    **{
+        function: Derivation(lines, facts=facts.composed(lines))
+        for function, lines in (
+            (np.polyadd, polyadd),
+            (np.polysub, polysub),
+            (np.polyder, polyder),
+            (np.polyint, polyint),
+        )
+    },
+    np.polymul: Derivation(polymul, facts=facts.SHAPED_BY_VALUES),
     # With full=True, what is left over is empty where the rank is too low
     np.polyfit: Derivation(polyfit, facts=facts.SHAPED_BY_VALUES),
 }

@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Callable, Sequence
-from string import ascii_lowercase, ascii_uppercase
+from string import ascii_uppercase
 from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
+from tape_ad.rules import facts
 from tape_ad.rules.base import Call, Derivation, Entry, arguments_of, as_array, refuse, rule
 from tape_ad.rules.maps import (
     Array,
@@ -99,22 +100,6 @@ def two_arrays(a: Array, b: Array, /) -> Call:
     return (as_array(a), as_array(b)), {}
 
 
-# The Kronecker product, an outer product whose axes are merged in pairs
-
-
-def kronecker(position: int) -> Callable[..., LinearMap]:
-    """Make the maker of a partial of `numpy.kron`."""
-
-    def partial(out: Array, a: Array, b: Array) -> LinearMap:
-        one, other = ascii_uppercase[26 - a.ndim :], ascii_lowercase[26 - b.ndim :]
-        sizes = dict(zip(one + other, a.shape + b.shape, strict=True))
-        output = "".join(sorted(sizes, key=lambda i: (i.lower(), i)))
-        product = contraction(position, out, a, b, inputs=(one, other), output=output)
-        return Chain((product, Reshape(tuple(sizes[i] for i in output), out.shape)))
-
-    return partial
-
-
 # The products that are generalized ufuncs
 
 
@@ -201,7 +186,7 @@ PRODUCTS: dict[Any, Entry] = {
         body=bodies.vdot,
     ),
     times_matrix: Derivation(lambda a, b: multiplied(as_array(a), as_array(b))),
-    np.kron: rule(kronecker(0), kronecker(1), signature=two_arrays, body=bodies.kron),
+    np.kron: Derivation(bodies.kron, two_arrays, facts.composed(bodies.kron)),
     np.vecdot: generalized("vecdot", "i", "i", "", conjugates=True),
 }
 if hasattr(np, "matvec"):  # since NumPy 2.2

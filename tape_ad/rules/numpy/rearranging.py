@@ -7,13 +7,23 @@ from typing import Any, ClassVar
 
 import numpy as np
 from attrs import define
-from numpy.lib.array_utils import normalize_axis_tuple
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from numpy.lib.stride_tricks import sliding_window_view
 
 from tape_ad.base.arrays.overridable import shaped_by_values
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules import facts
-from tape_ad.rules.base import Call, Derivation, Entry, along, arguments_of, as_array, axes_of, rule
+from tape_ad.rules.base import (
+    Call,
+    Derivation,
+    Entry,
+    along,
+    arguments_of,
+    as_array,
+    as_constant,
+    axes_of,
+    rule,
+)
 from tape_ad.rules.maps import (
     SAME,
     Adjoint,
@@ -27,7 +37,6 @@ from tape_ad.rules.maps import (
     Transpose,
 )
 from tape_ad.rules.maps.patterns import permutation
-from tape_ad.rules.numpy import bodies
 from tape_ad.rules.plain_maps import Gather, PlainMap
 
 __all__ = ["FLIPPING", "REPEATING", "SPLITTING"]
@@ -352,63 +361,38 @@ def trim_zeros(filt: Array, trim: str = "fb", axis: int | Sequence[int] | None =
 # Putting in and taking out
 
 
-def flattened(shape: tuple[int, ...], axis: int | None) -> tuple[tuple[LinearMap, ...], Any, int]:
-    """Tell the shape and the axis to work on, the flat ones without an axis, and how to get there.
+def delete(arr: Array, obj: Any, axis: int | None) -> Array:
+    """Take what is left without some places; see `numpy.delete`."""
+    arr = as_array(arr)
+    arr, axis = (np.ravel(arr), 0) if axis is None else (arr, normalize_axis_index(axis, arr.ndim))
+    return np.take(arr, np.delete(np.arange(arr.shape[axis]), constant(obj)), axis)
 
-    Returns
-    -------
-    tuple
-        The maps to that shape, the shape, and the axis, which is not negative.
+
+def insert(arr: Array, values: Array, obj: Any, axis: int | None) -> Array:
+    """Put values between others, where NumPy puts the numbers of their places.
+
+    Beside a number as `obj`, NumPy takes their first axis for the one to insert along, and beside
+    one place it inserts as many as there are.
     """
-    if axis is not None:
-        return (), shape, axis % len(shape)
-    flat = (int(np.prod(shape, dtype=int)),)
-    return (() if shape == flat else (Reshape(shape, flat),)), flat, 0
+    arr, values = as_array(arr), as_array(values)
+    arr, axis = (np.ravel(arr), 0) if axis is None else (arr, normalize_axis_index(axis, arr.ndim))
+    length, obj = arr.shape[axis], constant(obj)
+    shape = (1,) * (arr.ndim - values.ndim) + values.shape[-arr.ndim :]
+    values = values if values.shape == shape else np.reshape(values, shape)
+    values = np.moveaxis(values, 0, axis) if getattr(obj, "ndim", 1) == 0 else values
+    count = np.insert(np.arange(length), obj, 0).size - length
+    count = values.shape[axis] if count == 1 else count
+    order = np.insert(np.arange(length), obj, np.arange(length, length + count))
+    shape = (*arr.shape[:axis], count, *arr.shape[axis + 1 :])
+    values = np.astype(np.broadcast_to(values, shape), arr.dtype)
+    return np.take(np.concatenate((arr, values), axis), order, axis)
 
 
-def deleted(out: Array, arr: Array, obj: Any, axis: int | None) -> LinearMap:
-    """Make the partial of `delete`, which picks what is left."""
-    maps, shape, axis = flattened(arr.shape, axis)
-    kept = np.delete(np.arange(shape[axis]), obj)
-    return Chain((*maps, Index(at(axis, len(shape), kept), shape, out.shape)))
-
-
-def origins(length: int, count: int, obj: Any) -> tuple[Array, Array]:
-    """Tell where in the result of `insert` the old elements are, and where the new ones are."""
-    marks = np.insert(np.arange(length), obj, -1 - np.arange(count))
-    order = np.argsort(marks)
-    return order[count:], order[:count][::-1]
-
-
-def opened(out: Array, arr: Array, values: Array, obj: Any, axis: int | None) -> LinearMap:
-    """Make the partial of `insert` with respect to the array."""
-    maps, shape, axis = flattened(np.shape(arr), axis)
-    old, _ = origins(shape[axis], out.shape[axis] - shape[axis], obj)
-    return Chain((*maps, Adjoint(Index(at(axis, out.ndim, old), out.shape, shape))))
-
-
-def inserted(out: Array, arr: Array, values: Array, obj: Any, axis: int | None) -> LinearMap:
-    """Make the partial of `insert` with respect to the values.
-
-    Beside a number as `obj`, NumPy takes their first axis for the one to insert along.
-    """
-    _, shape, axis = flattened(np.shape(arr), axis)
-    count = out.shape[axis] - shape[axis]
-    _, new = origins(shape[axis], count, obj)
-    given = np.shape(values)
-    maps: list[LinearMap] = []
-    if not isinstance(obj, slice) and np.ndim(obj) == 0:
-        lifted = (1,) * (out.ndim - len(given)) + given
-        order = [*range(1, len(lifted))]
-        order.insert(axis, 0)
-        maps = [Reshape(given, lifted), Transpose(tuple(i - len(lifted) for i in order))]
-        given = tuple(lifted[i] for i in order)
-    node = (*shape[:axis], count, *shape[axis + 1 :])
-    if len(given) > len(node):  # by axes of length one, as NumPy allows on assignment
-        maps.append(Reshape(given, given[len(given) - len(node) :]))
-        given = given[len(given) - len(node) :]
-    maps.append(Stretch(given, node))
-    return Chain((*maps, Adjoint(Index(at(axis, out.ndim, new), out.shape, node))))
+def constant(places: Any) -> Any:
+    """Take places that are constants, the same for all of a batch."""
+    if hasattr(places, "batch_here"):
+        raise UnsupportedArgumentError("the places differ from one of a batch to another")
+    return places if isinstance(places, slice) else as_constant(places)
 
 
 SPLITTING: dict[Any, Entry] = {
@@ -418,17 +402,18 @@ SPLITTING: dict[Any, Entry] = {
     np.vsplit: Derivation(vsplit),
     np.dsplit: Derivation(dsplit),
     np.trim_zeros: Derivation(trim_zeros, facts=facts.SHAPED_BY_VALUES),
-    np.delete: rule(
-        deleted,
-        signature=arguments_of(np.delete, "arr", "obj axis"),
-        facts=facts.along().also(shape_by_values=True),
+    np.delete: Derivation(
+        delete,
+        arguments_of(np.delete, "arr", "obj axis"),
+        facts.along().also(shape_by_values=True),
     ),
-    np.insert: rule(
-        opened,
-        inserted,
-        signature=arguments_of(np.insert, "arr values", "obj axis"),
-        compute=lambda arr, values, obj, axis: np.insert(arr, obj, values, axis),
-        facts=facts.SHAPED_BY_VALUES.also(may_raise="indexed", body=bodies.insert),
+    np.insert: Derivation(
+        insert,
+        arguments_of(np.insert, "arr values", "obj axis"),
+        facts.SHAPED_BY_VALUES.also(
+            may_raise="indexed",
+            body=lambda arr, obj, values, axis=None: insert(arr, values, obj, axis),
+        ),
     ),
 }
 if hasattr(np, "unstack"):  # since NumPy 2.1

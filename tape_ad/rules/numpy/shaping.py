@@ -324,59 +324,6 @@ def stacked(
     return [Part(join, i, (*before, i)) for i in positions]
 
 
-# Blocks
-
-
-def block_signature(arrays: Any) -> Call:
-    """Sort the argument of `numpy.block`: its operands are what the nested lists hold."""
-    operands: list[Array] = []
-
-    def numbered(part: Any) -> Any:
-        if isinstance(part, list):
-            return [numbered(inner) for inner in part]
-        if isinstance(part, tuple):
-            raise TypeError("np.block takes nested lists, and not tuples, of arrays")
-        operands.append(part)
-        return len(operands) - 1
-
-    tree = numbered(arrays)
-    return tuple(operands), {"tree": tree}
-
-
-def block(*arrays: Array, tree: Any) -> Array:
-    """Call `numpy.block` with the nested lists that its operands came from."""
-
-    def nested(part: Any) -> Any:
-        return [nested(inner) for inner in part] if isinstance(part, list) else arrays[part]
-
-    return np.block(nested(tree))
-
-
-def blocked(positions: Sequence[int], out: Array, *arrays: Array, tree: Any) -> list[Part]:
-    """Make the partials of `numpy.block`: an operand lands in one box of the node."""
-    shapes = list(map(shape_of, arrays))
-    boxes = [(1,) * (out.ndim - len(shape)) + shape for shape in shapes]
-    keys: list[Any] = [None] * len(arrays)
-
-    def place(part: Any, starts: list[int]) -> tuple[Shape, int]:
-        """Place what is in a part, and tell the part's shape and how deep it is."""
-        if not isinstance(part, list):
-            box = boxes[part]
-            keys[part] = tuple(slice(i, i + n) for i, n in zip(starts, box, strict=True))
-            return box, 0
-        starts, total = list(starts), 0
-        for inner in part:
-            shape, depth = place(inner, starts)
-            axis = out.ndim - 1 - depth
-            starts[axis] += shape[axis]
-            total += shape[axis]
-        return (*shape[:axis], total, *shape[axis + 1 :]), depth + 1
-
-    place(tree, [0] * out.ndim)
-    join = Join(shapes, boxes, out.ndim, lambda parts: block(*parts, tree=tree))
-    return [Part(join, i, keys[i]) for i in positions]
-
-
 JOINING: dict[Any, Entry] = {
     np.concatenate: joining(np.concatenate, concatenated, concatenate_signature),
     np.hstack: lifting(np.hstack, lambda shape: shape or (1,), 1),
@@ -384,7 +331,7 @@ JOINING: dict[Any, Entry] = {
     np.dstack: lifting(np.dstack, atleast_3d_shape, 2),
     np.column_stack: lifting(np.column_stack, column_shape, 1),
     np.stack: joining(np.stack, stacked, stack_signature),
-    np.block: jointly(blocked, signature=block_signature, compute=block),
+    np.block: Derivation(bodies.block),
     np.append: Derivation(append),
 }
 

@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import scipy.integrate
 from attrs import define
 
 from tape_ad import Tensor, custom_rule, vjp
@@ -28,6 +27,8 @@ from tape_ad.extend.solvers import (
     valued,
     warn_unconverged,
 )
+from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.integrate.quadrature import named, signed_as
 from tape_ad.scipy.integrate.runge_kutta import METHODS, DenseSolution, steps_of, watched
 
 __all__ = ["Problem", "by_adjoint", "differentiable", "odeint", "solve_ivp"]
@@ -519,18 +520,12 @@ TOLERANCE = 1.49012e-8
 """What `odeint` takes for both tolerances where none is given."""
 
 
+@signed_as(scipy.integrate.odeint, adjoint_options=None)
 def odeint(
     func: Function,
     y0: Any,
     t: Any,
     args: Any = (),
-    Dfun: Function | None = None,  # noqa: N803 - the name that SciPy gives it
-    col_deriv: Any = 0,
-    full_output: Any = 0,
-    ml: Any = None,
-    mu: Any = None,
-    rtol: Any = None,
-    atol: Any = None,
     *more: Any,
     tfirst: bool = False,
     adjoint_options: dict[str, Any] | None = None,
@@ -575,17 +570,16 @@ def odeint(
     np.float64(-0.735759)
     """
     args = args if isinstance(args, tuple) else (args,)
-    fixed = {"rtol": rtol, "atol": atol, "ml": ml, "mu": mu, "further options": (more, options)}
-    refuse_handles("odeint", fixed)
+    options |= named(scipy.integrate.odeint, 4, more)
+    full_output, jacobian = options.get("full_output"), options.get("Dfun")
+    refuse_handles("odeint", {name: each for name, each in options.items() if name != "Dfun"})
     adjoint_options = as_options(adjoint_options)
     checked = without_handles(func, "odeint")
+    options["Dfun"] = jacobian and on_plain_arrays(jacobian)
     rest: list[Any] = []
 
-    jacobian = Dfun and on_plain_arrays(Dfun)
-
     def solve(_: Any, __: Any, y0: Any, t: Any, args: Any) -> Any:
-        given = (jacobian, col_deriv, full_output, ml, mu, rtol, atol, *more)
-        found = scipy.integrate.odeint(checked, y0, t, args, *given, tfirst=tfirst, **options)
+        found = scipy.integrate.odeint(checked, y0, t, args, tfirst=tfirst, **options)
         y, *rest[:] = found if full_output else (found,)
         return y.T
 
@@ -593,10 +587,8 @@ def odeint(
         y = solve(None, None, y0, t, args).T
     else:
         t, y0 = array_of(t), np.atleast_1d(array_of(y0))
-        tolerances = {
-            "rtol": TOLERANCE if rtol is None else rtol,
-            "atol": TOLERANCE if atol is None else atol,
-        }
+        given = {kind: options.get(kind) for kind in ("rtol", "atol")}
+        tolerances = {kind: TOLERANCE if each is None else each for kind, each in given.items()}
         ordered = func if tfirst else lambda t, y, *args: func(y, t, *args)
         problem = Problem(ordered, "LSODA", False, tolerances, adjoint_options, solve_ivp)
         y = differentiable(

@@ -10,13 +10,12 @@ integral that has derivatives as well.
 """
 
 import contextlib
+import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import scipy.integrate
-import scipy.special
 from attrs import define, field
 
 from tape_ad import Tensor
@@ -30,10 +29,11 @@ from tape_ad.extend.arrays import (
     refuse_handles,
 )
 from tape_ad.extend.solvers import nested, on_plain_arrays, outside, records_of, up_to, valued
+from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.integrate.runge_kutta import Functional
 from tape_ad.transforms.excerpts import HandleMet, Watched, alert
 
-__all__ = ["newton_cotes", "qmc_quad", "quad", "quad_vec"]
+__all__ = ["named", "newton_cotes", "qmc_quad", "quad", "quad_vec", "signed_as"]
 
 Function = Callable[..., Any]
 
@@ -155,22 +155,28 @@ class Slopes:
         return maps
 
 
+def signed_as(function: Function, **own: Any) -> Callable[[Function], Function]:
+    """Let a function show the signature of SciPy's, and options of its own."""
+    signature, kind = inspect.signature(function), inspect.Parameter.KEYWORD_ONLY
+    further = [inspect.Parameter(name, kind, default=each) for name, each in own.items()]
+
+    def decorate(ours: Function) -> Function:
+        parameters = sorted([*signature.parameters.values(), *further], key=lambda each: each.kind)
+        ours.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # as inspect looks for it
+        return ours
+
+    return decorate
+
+
+def named(function: Function, first: int, more: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
+    """Name the arguments of a call, from a position on."""
+    names = list(inspect.signature(function).parameters)[first : first + len(more)]
+    return zip(names, more, strict=True)
+
+
+@signed_as(scipy.integrate.quad)
 def quad(
-    func: Any,
-    a: Any,
-    b: Any,
-    args: Any = (),
-    full_output: Any = 0,
-    epsabs: float = 1.49e-8,
-    epsrel: float = 1.49e-8,
-    limit: int = 50,
-    points: Any = None,
-    weight: Any = None,
-    wvar: Any = None,
-    wopts: Any = None,
-    maxp1: int = 50,
-    limlst: int = 50,
-    complex_func: bool = False,
+    func: Any, a: Any, b: Any, args: Any = (), full_output: Any = 0, *more: Any, **options: Any
 ) -> Any:
     """Compute a definite integral, as `scipy.integrate.quad` does.
 
@@ -209,22 +215,13 @@ def quad(
     np.float64(-0.25)
     """
     args = args if isinstance(args, tuple) else (args,)
-    options = {
-        "epsabs": epsabs,
-        "epsrel": epsrel,
-        "limit": limit,
-        "points": points,
-        "weight": weight,
-        "wvar": wvar,
-        "wopts": wopts,
-        "maxp1": maxp1,
-        "limlst": limlst,
-    }
+    options |= named(scipy.integrate.quad, 5, more)
+    complex_func = options.pop("complex_func", False)
     refuse_handles("quad", options)
     if not callable(func):  # a LowLevelCallable, which is a tuple of C functions
         refuse_handles("quad", {"a": a, "b": b, "args": args})
         return scipy.integrate.quad(func, a, b, args, full_output, **options)
-    if weight is not None:
+    if options.get("weight") is not None:
         refuse_handles("quad, with weight=", {"a": a, "b": b})
     if complex_func:
         return complex_quad(func, a, b, args, full_output, options)
@@ -265,22 +262,8 @@ def complex_quad(func: Any, a: Any, b: Any, args: Any, full_output: Any, options
     return (value, error, {"real": re[2:], "imag": im[2:]}) if full_output else (value, error)
 
 
-def quad_vec(
-    f: Function,
-    a: Any,
-    b: Any,
-    epsabs: float = 1e-200,
-    epsrel: float = 1e-8,
-    norm: str = "2",
-    cache_size: float = 1e8,
-    limit: int = 10000,
-    workers: Any = 1,
-    points: Any = None,
-    quadrature: Any = None,
-    full_output: bool = False,
-    *,
-    args: Any = (),
-) -> Any:
+@signed_as(scipy.integrate.quad_vec)
+def quad_vec(f: Function, a: Any, b: Any, *more: Any, args: Any = (), **options: Any) -> Any:
     """Compute the integral of a vector-valued function, as `scipy.integrate.quad_vec` does.
 
     Parameters
@@ -316,28 +299,17 @@ def quad_vec(
     array([0.841471, 0.454649])
     """
     args = args if isinstance(args, tuple) else (args,)
-    options = {
-        "epsabs": epsabs,
-        "epsrel": epsrel,
-        "norm": norm,
-        "cache_size": cache_size,
-        "limit": limit,
-        "points": points,
-        "quadrature": quadrature,
-    }
-    refuse_handles("quad_vec", {**options, "workers": workers})
-    if workers != 1 and not any_handle((a, b, args)):  # other processes know of no handles
-        whole = {**options, "workers": workers, "full_output": full_output}
-        return scipy.integrate.quad_vec(f, a, b, args=args, **whole)
+    options |= named(scipy.integrate.quad_vec, 3, more)
+    refuse_handles("quad_vec", options)
+    if options.get("workers", 1) != 1 and not any_handle((a, b, args)):
+        return scipy.integrate.quad_vec(f, a, b, args=args, **options)  # processes know no handles
+    options.pop("workers", None)
     if not any_handle((a, b, args)):
         with contextlib.suppress(HandleMet):
-            return scipy.integrate.quad_vec(
-                alert(f), a, b, args=args, full_output=full_output, **options
-            )
+            return scipy.integrate.quad_vec(alert(f), a, b, args=args, **options)
     watched = Watched(lambda x: f(x, *args), "quad_vec")
-    value, *rest = scipy.integrate.quad_vec(
-        watched, primal(a), primal(b), full_output=full_output, **options
-    )
+    value, *rest = scipy.integrate.quad_vec(watched, primal(a), primal(b), **options)
+    options.pop("full_output", None)
 
     def integrals(integrand: Function, size: int, a: Any, b: Any) -> Any:
         return quad_vec(integrand, a, b, **options)[0]

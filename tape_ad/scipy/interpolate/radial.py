@@ -133,24 +133,20 @@ def evaluate(self: Any, x: Array) -> Array:
     return value.reshape((x.shape[0], *self.d_shape))
 
 
-OF_SQUARES: dict[str, Callable[[Array, Any], Array]] = {
-    "multiquadric": lambda s, epsilon: np.sqrt(s / epsilon**2 + 1),
-    "inverse_multiquadric": lambda s, epsilon: 1 / np.sqrt(s / epsilon**2 + 1),
-    "gaussian": lambda s, epsilon: np.exp(-s / epsilon**2),
-    "linear": lambda s, epsilon: of_roots(np.sqrt)(s),
-    "cubic": lambda s, epsilon: of_roots(lambda s: s * np.sqrt(s))(s),
-    "quintic": lambda s, epsilon: of_roots(lambda s: s * s * np.sqrt(s))(s),
-    "thin_plate": lambda s, epsilon: of_roots(lambda s: s * np.log(s) / 2)(s),
-}
-"""The functions of `Rbf`, of the square of a distance, so that they are smooth where it is 0."""
+OPPOSITE = frozenset({"linear", "multiquadric", "quintic"})
+SCALED = frozenset({"gaussian", "inverse_multiquadric", "multiquadric"})
+"""The functions of `Rbf` that are of the other sign, and those that epsilon is for."""
 
 
 def of_distances(self: Any, x: Array) -> Array:
     """Apply the function to the distances of points, shape (d, n), from those of the data."""
-    function = OF_SQUARES.get(self.function) if isinstance(self.function, str) else None
-    if function is None or self.norm != "euclidean":
+    name = self.function
+    kernel = KERNELS.get({"thin_plate": "thin_plate_spline"}.get(name, name))
+    if kernel is None or self.norm != "euclidean":
         return self._function(self._call_norm(x, self.xi))
-    return function(sqeuclidean_pairs(x.T, self.xi.T), self.epsilon)
+    squares = sqeuclidean_pairs(x.T, self.xi.T)
+    value = kernel(squares / self.epsilon**2 if name in SCALED else squares)
+    return -value if name in OPPOSITE else value
 
 
 @stands_for(scipy.interpolate.Rbf.A.fget)

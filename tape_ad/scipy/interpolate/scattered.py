@@ -117,8 +117,8 @@ class Scattered:
         """Interpolate at points, given as one array or as several of coordinates."""
         if self._host is not None and is_plain(*args):
             return self._host(*args, **options)
-        if options:
-            names = ", ".join(options)
+        if options.pop("simplex_tolerance", 1.0) != 1.0 or options:  # SciPy 1.18 brought it
+            names = ", ".join(options or ["simplex_tolerance"])
             raise UnsupportedArgumentError(
                 f"{type(self).__name__}: {names}= cannot go with handles"
             )

@@ -13,27 +13,6 @@ from tape_ad.extend.rules import Constant, Entry, overridable
 from tape_ad.scipy.counterparts import counterpart
 from tape_ad.scipy.installed import scipy
 
-__all__ = [
-    "BASICS",
-    "MODULE",
-    "as_assumed",
-    "cholesky",
-    "det",
-    "inv",
-    "lstsq",
-    "norm",
-    "orthogonal_procrustes",
-    "pinv",
-    "pinvh",
-    "pivots",
-    "polar",
-    "qr",
-    "reflections",
-    "refuse",
-    "rq",
-    "solve",
-]
-
 MODULE = "tape_ad.scipy.linalg"
 
 

@@ -21,30 +21,8 @@ from tape_ad.extend.rules import Constant, Entry, overridable
 from tape_ad.scipy.counterparts import counterpart
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.basics import as_assumed, pivots
-from tape_ad.scipy.linalg.lu_factors import lu_factor
 from tape_ad.scipy.linalg.spectral import singular_vectors, vectors
-from tape_ad.scipy.linalg.systems import solve_triangular
-
-__all__ = [
-    "FACTORS",
-    "balance",
-    "hessenberg",
-    "layout",
-    "ldl",
-    "lu",
-    "matrix_balance",
-    "null_space",
-    "null_vector",
-    "orth",
-    "qr_delete",
-    "qr_insert",
-    "qr_multiply",
-    "qr_update",
-    "rank",
-    "row_order",
-    "rsf2csf",
-    "subdiagonal_signs",
-]
+from tape_ad.scipy.linalg.systems import lu_factor, solve_triangular
 
 # What SciPy finds, and what is constant around it
 
@@ -114,9 +92,26 @@ def rank(a: Array, rcond: Any) -> Any:
 # Compositions
 
 
+def one_matrix(a: Array, name: str) -> Array:
+    """Give a matrix, and refuse a stack of them.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        For a stack.
+    """
+    a = as_array(a)
+    if a.ndim != 2:
+        raise UnsupportedArgumentError(
+            f"tape_ad.scipy.linalg.{name} of a handle takes one matrix, got shape {a.shape}; "
+            f"ta.batched({name}) takes a stack"
+        )
+    return a
+
+
 def reduced(a: Array, calc_q: bool, *options: Any) -> Any:
     """Follow the vectors from the first unit vector on, each orthogonal to those before."""
-    a = as_array(a)
+    a = one_matrix(a, "hessenberg")
     n = a.shape[-1]
     if n <= 2:
         return (a, np.eye(n)) if calc_q else a
@@ -139,7 +134,7 @@ def reduced(a: Array, calc_q: bool, *options: Any) -> Any:
 
 def block_factors(a: Array, lower: bool, hermitian: bool, *options: Any) -> Any:
     """Eliminate block by block, from the top down, or from the bottom up."""
-    a = as_array(a)
+    a = one_matrix(a, "ldl")
     n = a.shape[-1]
     turned = adjoint if hermitian else np.matrix_transpose
     kind = "her" if hermitian and a.dtype.kind == "c" else "sym"
@@ -165,7 +160,7 @@ def block_factors(a: Array, lower: bool, hermitian: bool, *options: Any) -> Any:
 
 def balanced(a: Array, permute: bool, scale: bool, separate: bool, overwrite_a: bool) -> Any:
     """Put rows and columns in another order, and scale them, which SciPy does by powers of 2."""
-    a = as_array(a)
+    a = one_matrix(a, "matrix_balance")
     scales, where = balance(a, permute, scale)
     order = where.astype(int)
     out = a[order][:, order] * (scales / scales[:, None])
@@ -186,7 +181,7 @@ def null_basis(a: Array, rcond: Any = None, **options: Any) -> Array:
 
 def range_basis(a: Array, rcond: Any) -> Array:
     """Take the singular vectors on the left."""
-    a = as_array(a)
+    a = one_matrix(a, "orth")
     return singular_vectors(a, False)[0][:, : int(rank(a, rcond))]
 
 
@@ -308,14 +303,9 @@ def row_order(a: Array) -> Array:
     return scipy.linalg.lu(a, p_indices=True)[0]
 
 
-FACTORS |= {
-    row_order: Constant(facts.cores("(m,n)->(m)")),
-}
+FACTORS |= {row_order: Constant(facts.cores("(m,n)->(m)"))}
 
 lu = counterpart(FACTORS, scipy.linalg.lu, "a", triangular)
-
-
-Rows = list[Any]
 
 
 # Steps
@@ -345,55 +335,27 @@ def rotation(name: str, f: Any, g: Any) -> tuple[Any, Any, Any]:
     return f / r, g / r, r
 
 
-def turned(vectors: Rows, i: int, k: int, c: Any, s: Any, start: int = 0) -> None:
-    """Turn two vectors in the plane that they span, from an element on."""
-    x, y = vectors[i], vectors[k]
-    if start >= x.shape[0]:
-        return
-    vectors[i] = np.concatenate([x[:start], c * x[start:] + s * y[start:]])
-    vectors[k] = np.concatenate([y[:start], c * y[start:] - s * x[start:]])
+def turned(name: str, s: Array, j: int, at: int, columns: Sequence[int]) -> None:
+    """Turn row j and the one below, which gets a zero in column `at`, in some of the columns."""
+    c, d, _ = rotation(name, s[j, at], s[j + 1, at])
+    key = np.ix_([j, j + 1], columns)
+    s[key] = np.stack([np.stack([c, d]), np.stack([-d, c])]) @ s[key]
 
 
-def with_element(vectors: Rows, i: int, j: int, value: Any) -> None:
-    """Put another element into a vector."""
-    x = vectors[i]
-    vectors[i] = np.concatenate([x[:j], np.reshape(value, (1,)), x[j + 1 :]])
-
-
-def eliminated(name: str, rows: Rows, columns: Rows, i: int, k: int, j: int) -> None:
-    """Turn two rows, the second of which gets a zero in column j, and the columns of Q too."""
-    c, s, r = rotation(name, rows[i][j], rows[k][j])
-    turned(rows, i, k, c, s, j + 1)
-    with_element(rows, i, j, r)
-    with_element(rows, k, j, 0.0)
-    turned(columns, i, k, c, s)
-
-
-def reflected(name: str, rows: Rows, columns: Rows, places: Sequence[int], j: int) -> None:
-    """Reflect rows, all of which but the first get a zero in column j, and the columns of Q."""
-    x = np.stack([rows[place][j] for place in places])
+def reflected(name: str, s: Array, rows: Sequence[int], j: int) -> None:
+    """Reflect rows from column j on, where all of them but the first get a zero."""
+    key = np.ix_(rows, range(j, s.shape[1]))
+    x = s[rows, j]
     if not np.any(primal(x[1:]) != 0):
         raise refused(name, "a step that meets zeros")
     beta = -np.sqrt(np.sum(x * x)) * (1.0 if x[0] >= 0 else -1.0)
     v = np.concatenate([np.ones(1), x[1:] / (x[0] - beta)])
-    tau = (beta - x[0]) / beta
-    for lines, start in ((rows, j + 1), (columns, 0)):
-        total = tau * sum(v[n] * lines[place][start:] for n, place in enumerate(places))
-        for n, place in enumerate(places):
-            old = lines[place]
-            lines[place] = np.concatenate([old[:start], old[start:] - v[n] * total])
-    for n, place in enumerate(places):
-        with_element(rows, place, j, 0.0 if n else beta)
+    s[key] = s[key] - (beta - x[0]) / beta * np.multiply.outer(v, v @ s[key])
 
 
-def split(q: Array, r: Array) -> tuple[Rows, Rows]:
-    """Take the columns of Q and the rows of R."""
-    return [q[:, i] for i in range(q.shape[1])], [r[i] for i in range(r.shape[0])]
-
-
-def joined_up(columns: Rows, rows: Rows) -> tuple[Array, Array]:
-    """Stack the columns of Q and the rows of R."""
-    return np.stack(columns, axis=1), np.stack(rows)
+def taken_out(s: Array, n: int, count: int) -> tuple[Array, Array]:
+    """Give Q and R of rows of R, which have n columns, with the columns of Q behind them."""
+    return s[:count, n:].T, s[:count, :n]
 
 
 def beside(name: str, q: Array, u: Array) -> tuple[Array, Array]:
@@ -412,7 +374,19 @@ def beside(name: str, q: Array, u: Array) -> tuple[Array, Array]:
     return np.concatenate([inside, np.reshape(size, (1,))]) * length, rest / size
 
 
-# Updates
+def with_vector(name: str, q: Array, r: Array, u: Array) -> tuple[Array, Array, Array]:
+    """Give a vector's products with the columns of Q; an economic Q gets one column more for it."""
+    if q.shape[0] == q.shape[1]:
+        return u @ q, q, r
+    w, rest = beside(name, q, u)
+    return (
+        w,
+        np.concatenate([q, rest[:, None]], axis=1),
+        np.concatenate([r, np.zeros((1, r.shape[1]))]),
+    )
+
+
+# Updates, of rows of R with the columns of Q behind them
 
 
 def updated(q: Array, r: Array, u: Array, v: Array, *options: bool) -> tuple[Array, Array]:
@@ -423,23 +397,16 @@ def updated(q: Array, r: Array, u: Array, v: Array, *options: bool) -> tuple[Arr
         u, v = u[:, 0], v.reshape(-1)
     if u.ndim != 1:
         raise refused(name, "an update by several vectors at once")
-    economic = q.shape[0] != q.shape[1]
-    columns, rows = split(q, r)
-    if economic:
-        w, rest = beside(name, q, u)
-        columns, rows = [*columns, rest], [*rows, np.zeros(r.shape[1])]
-    else:
-        w = u @ q
-    parts = [w[i] for i in range(w.shape[0])]
-    for j in range(len(rows) - 2, -1, -1):
-        c, s, parts[j] = rotation(name, parts[j], parts[j + 1])
-        turned(rows, j, j + 1, c, s, j)
-        turned(columns, j, j + 1, c, s)
-    rows[0] = rows[0] + parts[0] * v
-    for j in range(min(len(rows) - 1, r.shape[1])):
-        eliminated(name, rows, columns, j, j + 1, j)
-    count = r.shape[0]
-    return joined_up(columns[: q.shape[1]], rows[:count])
+    count, n = q.shape[1], r.shape[1]
+    w, q, r = with_vector(name, q, r, u)
+    s = np.concatenate([w[:, None], r, q.T], axis=1)
+    for j in range(s.shape[0] - 2, -1, -1):
+        turned(name, s, j, 0, [0, *range(j + 1, s.shape[1])])
+    first = np.concatenate([s[:1, 1 : n + 1] + s[0, 0] * v, s[:1, n + 1 :]], axis=1)
+    s = np.concatenate([first, s[1:, 1:]])
+    for j in range(min(s.shape[0] - 1, n)):
+        turned(name, s, j, j, range(j, s.shape[1]))
+    return taken_out(s, n, count)
 
 
 def inserted(
@@ -455,32 +422,22 @@ def inserted(
             u = u[:, 0]
         if u.ndim != 1:
             raise refused(name, "an insertion of several columns at once")
-        columns, rows = split(q, r)
-        w = u @ q
-        if m != count:
-            w, rest = beside(name, q, u)
-            columns, rows = [*columns, rest], [*rows, np.zeros(n)]
-        rows = [np.concatenate([x[:k], w[i : i + 1], x[k:]]) for i, x in enumerate(rows)]
-        for j in range(len(rows) - 2, k - 1, -1):
-            c, s, length = rotation(name, rows[j][k], rows[j + 1][k])
-            with_element(rows, j, k, length)
-            with_element(rows, j + 1, k, 0.0)
-            turned(rows, j, j + 1, c, s, j + 1)
-            turned(columns, j, j + 1, c, s)
-        return joined_up(columns, rows)
+        w, q, r = with_vector(name, q, r, u)
+        s = np.concatenate([r[:, :k], w[:, None], r[:, k:], q.T], axis=1)
+        for j in range(s.shape[0] - 2, k - 1, -1):
+            turned(name, s, j, k, [k, *range(j + 1, s.shape[1])])
+        return taken_out(s, n + 1, s.shape[0])
     u = u if u.ndim == 2 else u[None]
     p = u.shape[0]
     k = k + m if k < 0 else k
     if count < n:
         raise refused(name, "an insertion of rows into a wide matrix")
     top = np.concatenate([q[:k], np.zeros((p, count)), q[k:]])
-    new = np.zeros((m + p, p))
-    new[k : k + p] = np.eye(p)
-    columns, rows = split(np.concatenate([top, new], axis=1), np.concatenate([r, u]))
+    q = np.concatenate([top, np.eye(m + p, p, -k)], axis=1)
+    s = np.concatenate([np.concatenate([r, u]), q.T], axis=1)
     for j in range(n):
-        reflected(name, rows, columns, range(j, count + p) if p > 1 else [j, count], j)
-    kept = count + p if m == count else count
-    return joined_up(columns[:kept], rows[:kept])
+        reflected(name, s, [*range(j, count + p)] if p > 1 else [j, count], j)
+    return taken_out(s, n, count + p if m == count else count)
 
 
 def deleted(q: Array, r: Array, k: int, p: int, which: str, *options: bool) -> tuple[Array, Array]:
@@ -490,27 +447,21 @@ def deleted(q: Array, r: Array, k: int, p: int, which: str, *options: bool) -> t
     (m, count), n = q.shape, r.shape[1]
     if which == "col":
         k = k + n if k < 0 else k
-        columns, rows = split(q, np.concatenate([r[:, :k], r[:, k + p :]], axis=1))
+        s = np.concatenate([r[:, :k], r[:, k + p :], q.T], axis=1)
         for j in range(k, min(count - 1, n - p)):
             if p == 1:
-                eliminated(name, rows, columns, j, j + 1, j)
+                turned(name, s, j, j, range(j, s.shape[1]))
             else:
-                reflected(name, rows, columns, range(j, min(j + p + 1, count)), j)
-        kept = count if m == count else count - p
-        return joined_up(columns[:kept], rows[:kept])
+                reflected(name, s, [*range(j, min(j + p + 1, count))], j)
+        return taken_out(s, n - p, count if m == count else count - p)
     if m != count:
         raise refused(name, "a deletion of rows of economic factors")
     k = k + m if k < 0 else k
-    above = q[k : k + p]
-    columns, rows = split(np.concatenate([q[:k], q[k + p :]]), r)
-    heads = [above[:, i] for i in range(m)]
+    s = np.concatenate([q[k : k + p].T, r, q[:k].T, q[k + p :].T], axis=1)
     for i in range(p):
         for j in range(m - 2, i - 1, -1):
-            c, s, _ = rotation(name, heads[j][i], heads[j + 1][i])
-            turned(heads, j, j + 1, c, s)
-            turned(rows, j, j + 1, c, s, j - i)
-            turned(columns, j, j + 1, c, s)
-    return joined_up(columns[p:], rows[p:])
+            turned(name, s, j, i, [*range(p), *range(p + j - i, s.shape[1])])
+    return taken_out(s[p:, p:], n, m - p)
 
 
 BOTH: dict[int | None, int] = {0: -2, 1: -1}

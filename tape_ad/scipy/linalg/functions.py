@@ -36,22 +36,7 @@ from tape_ad.scipy.linalg.basics import MODULE
 from tape_ad.scipy.linalg.spectral import vectors
 from tape_ad.scipy.linalg.systems import Coefficients, RightHandSide, outer
 
-__all__ = [
-    "FUNCTIONS",
-    "expm",
-    "expm_derivative",
-    "expm_frechet",
-    "fractional_matrix_power",
-    "funm",
-    "logm",
-    "logm_derivative",
-    "ordqz",
-    "qz",
-    "schur",
-    "signm",
-    "solve_sylvester",
-    "sqrtm",
-]
+__all__ = ["FUNCTIONS"]
 
 # The Sylvester equation
 

@@ -21,14 +21,7 @@ from tape_ad.scipy.linalg.basics import MODULE
 from tape_ad.scipy.linalg.functions import Sylvester, solve_sylvester
 from tape_ad.scipy.linalg.systems import RightHandSide
 
-__all__ = [
-    "RICCATI",
-    "solve_continuous_are",
-    "solve_continuous_lyapunov",
-    "solve_discrete_are",
-    "solve_discrete_lyapunov",
-    "solve_lyapunov",
-]
+__all__ = ["RICCATI"]
 
 solve_discrete_lyapunov = scipy_function(scipy.linalg.solve_discrete_lyapunov, MODULE, "a q")
 solve_continuous_are = scipy_function(scipy.linalg.solve_continuous_are, MODULE, "a b q r")
@@ -128,13 +121,7 @@ def riccati_signature(public: Any) -> Any:
     """Make the signature of a Riccati equation, which is differentiated in its plain form."""
 
     def signature(
-        a: Array,
-        b: Array,
-        q: Array,
-        r: Array,
-        e: Any = None,
-        s: Any = None,
-        balanced: bool = True,
+        a: Array, b: Array, q: Array, r: Array, e: Any = None, s: Any = None, balanced: bool = True
     ) -> Call:
         if e is not None or s is not None:
             raise UnsupportedArgumentError(
@@ -189,9 +176,7 @@ def discrete(position: int) -> Any:
 
 RICCATI: dict[Any, Entry] = {
     solve_discrete_lyapunov: rule(
-        steady,
-        lambda out, a, q, method: stein(a),
-        signature=discrete_signature,
+        steady, lambda out, a, q, method: stein(a), signature=discrete_signature
     ),
     solve_continuous_are: rule(
         *map(continuous, range(4)), signature=riccati_signature(solve_continuous_are)

@@ -9,34 +9,12 @@ from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array, is_plain
 from tape_ad.extend.maps import Deferred, LinearMap, adjoint
 from tape_ad.extend.patterns import batched
-from tape_ad.extend.rules import (
-    Call,
-    Constant,
-    Entry,
-    add_facts,
-    outputs,
-    overridable,
-)
+from tape_ad.extend.rules import Call, Constant, Entry, add_facts, outputs, overridable
 from tape_ad.rules.linalg.decompositions import triplets_partial
 from tape_ad.rules.linalg.spectra import eig_partial, eigenvalues_map, hermitian_partial
 from tape_ad.scipy.counterparts import counterpart
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.basics import as_assumed, refuse
-
-__all__ = [
-    "SPECTRAL",
-    "as_generalised",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "hermitian_vectors",
-    "singular_vectors",
-    "subspace_angles",
-    "svd",
-    "svdvals",
-    "vectors",
-]
 
 
 @overridable

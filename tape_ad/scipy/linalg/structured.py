@@ -1,39 +1,20 @@
 """Matrices put together from smaller arrays, systems with such matrices, and their spectra."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import scipy.linalg
-from attrs import define
 
 from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.maps import Adjoint, Chain, Index, LinearMap, Reshape, adjoint
-from tape_ad.extend.patterns import permutation
-from tape_ad.extend.rules import Call, Entry, add_facts, each, rule
+from tape_ad.extend.rules import Call, Entry, add_facts, each
 from tape_ad.scipy.counterparts import counterpart, takes_lists
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.spectral import eigh
 from tape_ad.scipy.linalg.systems import solve_banded, solve_triangular
 
-__all__ = [
-    "STRUCTURED",
-    "block_diag",
-    "cho_solve_banded",
-    "cholesky_banded",
-    "circulant",
-    "eig_banded",
-    "eigh_tridiagonal",
-    "eigvals_banded",
-    "eigvalsh_tridiagonal",
-    "fiedler_companion",
-    "hankel",
-    "solve_toeplitz",
-    "solveh_banded",
-    "toeplitz",
-]
+__all__ = ["STRUCTURED"]
 
 
 @takes_lists
@@ -74,94 +55,7 @@ def block_diag_signature(*arrs: Array) -> Call:
     return arrays, {}
 
 
-@takes_lists
-def toeplitz(c: Array, r: Array | None = None) -> Array:
-    """Make the matrix with constant diagonals, as `scipy.linalg.toeplitz` does.
-
-    Parameters
-    ----------
-    c : array or Tensor, shape (m,)
-        The first column.
-    r : array or Tensor, shape (n,), optional
-        The first row, but for ``r[0]``, which is ignored; the conjugate of `c` when left out.
-
-    Returns
-    -------
-    array or Tensor, shape (m, n)
-
-    Examples
-    --------
-    >>> toeplitz(np.array([1.0, 2.0]), np.array([1.0, 3.0, 4.0]))
-    array([[1., 3., 4.], [2., 1., 3.]])
-    """
-    return scipy.linalg.toeplitz(c) if r is None else scipy.linalg.toeplitz(c, r)
-
-
-@define(eq=False, repr=False)
-class Diagonals:
-    """The matrix with given diagonals, from the lower left corner to the upper right one."""
-
-    broadcasts: ClassVar[bool] = False
-    pattern = permutation
-    rows: int
-    columns: int
-
-    def push(self, t: Array) -> Array:
-        m, n = self.rows, self.columns
-        return t[..., np.arange(m - 1, -1, -1)[:, None] + np.arange(n)]
-
-    def pull(self, ct: Array) -> Array:
-        # Rows laid one after another with one zero less than it takes to align them are a shear
-        m, n = self.rows, self.columns
-        stack = ct.shape[:-2]
-        padded = np.concatenate((ct[..., ::-1, :], np.zeros((*stack, m, m), ct.dtype)), axis=-1)
-        flat = padded.reshape((*stack, m * (m + n)))[..., : m * (m + n - 1)]
-        return np.add.reduce(flat.reshape((*stack, m, m + n - 1)), axis=-2)
-
-
-def column(out: Array, c: Array, r: Array) -> LinearMap | None:
-    """Make the partial of `toeplitz` in the first column."""
-    if out.size == 0:
-        return None
-    m, n = out.shape
-    key = (slice(m - 1, None, -1),)
-    return Chain((Adjoint(Index(key, (m + n - 1,), (m,))), Diagonals(m, n)))
-
-
-def row(out: Array, c: Array, r: Array) -> LinearMap | None:
-    """Make the partial of `toeplitz` in the first row."""
-    if out.size == 0:
-        return None
-    m, n = out.shape
-    rest = Index((slice(1, None),), (n,), (n - 1,))
-    placed = Adjoint(Index((slice(m, None),), (m + n - 1,), (n - 1,)))
-    return Chain((rest, placed, Diagonals(m, n)))
-
-
-def toeplitz_signature(c: Array, r: Array | None = None) -> Call:
-    """Sort the arguments of `toeplitz`; a missing row is the conjugate of the column."""
-    c = as_array(c)
-    r = c.conjugate() if r is None else as_array(r)
-    if c.ndim != 1 or r.ndim != 1:
-        raise UnsupportedArgumentError(
-            f"toeplitz of handles takes one column and one row, got shapes {c.shape} and {r.shape}"
-        )
-    return (c, r), {}
-
-
-def moved_diagonals(given: Mapping[str, Any]) -> facts.Facts:
-    """Say what is known of a call: without a row, that is the column's conjugate."""
-    if given["r"] is None:
-        return facts.composed(lambda c, r=None: toeplitz(c, np.conjugate(c)))
-    return facts.moves("c", "r")
-
-
-STRUCTURED: dict[Any, Entry] = {
-    block_diag: each(block, signature=block_diag_signature),
-    toeplitz: rule(
-        column, row, signature=toeplitz_signature, facts=facts.depending(moved_diagonals)
-    ),
-}
+STRUCTURED: dict[Any, Entry] = {block_diag: each(block, signature=block_diag_signature)}
 
 add_facts(STRUCTURED, (block_diag,), moves=("*",))
 
@@ -192,6 +86,24 @@ def fiedler_companion_of(a: Array) -> Array:
     place[0, 0] = 0
     place[1:2, 0] = n
     return numbers[..., place]
+
+
+def toeplitz_of(c: Array, r: Array | None) -> Array:
+    """Put the column turned round, and the row behind it, along the diagonals that go down.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        For stacks of columns or rows.
+    """
+    c = as_array(c)
+    r = np.conjugate(c) if r is None else as_array(r)
+    if c.ndim != 1 or r.ndim != 1:
+        raise UnsupportedArgumentError(
+            f"toeplitz of handles takes one column and one row, got shapes {c.shape} and {r.shape}"
+        )
+    every, last = np.concatenate([c[::-1], r[1:]]), c.shape[0] - 1
+    return every[np.arange(last, -1, -1)[:, None] + np.arange(r.shape[0])]
 
 
 def hankel_of(c: Array, r: Array | None) -> Array:
@@ -390,16 +302,12 @@ circulant = counterpart(STRUCTURED, scipy.linalg.circulant, "c", circulant_of)
 fiedler_companion = counterpart(
     STRUCTURED, scipy.linalg.fiedler_companion, "a", fiedler_companion_of
 )
+toeplitz = counterpart(STRUCTURED, scipy.linalg.toeplitz, "c r", toeplitz_of, anchor=False)
 hankel = counterpart(STRUCTURED, scipy.linalg.hankel, "c r", hankel_of)
 solveh_banded = counterpart(STRUCTURED, scipy.linalg.solveh_banded, "ab b", banded_solved)
 cholesky_banded = counterpart(STRUCTURED, scipy.linalg.cholesky_banded, "ab", banded_factor)
 eig_banded = counterpart(
-    STRUCTURED,
-    scipy.linalg.eig_banded,
-    "a_band",
-    band_spectrum,
-    axes={1: -2},
-    shape_by_values=True,
+    STRUCTURED, scipy.linalg.eig_banded, "a_band", band_spectrum, axes={1: -2}, shape_by_values=True
 )
 eigvals_banded = counterpart(
     STRUCTURED, scipy.linalg.eigvals_banded, "a_band", band_values, shape_by_values=True
@@ -413,11 +321,7 @@ eigh_tridiagonal = counterpart(
     shape_by_values=True,
 )
 eigvalsh_tridiagonal = counterpart(
-    STRUCTURED,
-    scipy.linalg.eigvalsh_tridiagonal,
-    "d e",
-    tridiagonal_values,
-    shape_by_values=True,
+    STRUCTURED, scipy.linalg.eigvalsh_tridiagonal, "d e", tridiagonal_values, shape_by_values=True
 )
 toeplitz_solved = counterpart(
     STRUCTURED,

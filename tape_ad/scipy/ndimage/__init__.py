@@ -16,12 +16,12 @@ with extra("scipy", "tape_ad.scipy.ndimage"):
 
 from tape_ad.extend.rules import add_rules, constants, merged
 from tape_ad.scipy.counterparts import scipy_function
-from tape_ad.scipy.faces import face
+from tape_ad.scipy.faces import face, with_rules
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.ndimage import fourier as fourier
 from tape_ad.scipy.ndimage import functions as functions
 from tape_ad.scipy.ndimage.correlation import CORRELATION
-from tape_ad.scipy.ndimage.distances import *
+from tape_ad.scipy.ndimage.distances import DISTANCES
 from tape_ad.scipy.ndimage.extension import SLIDING
 from tape_ad.scipy.ndimage.interpolation import CHECKED, INTERPOLATION
 from tape_ad.scipy.ndimage.ranks import RANKS
@@ -38,16 +38,10 @@ PLACES = {
 }
 """What is piecewise constant."""
 
-add_rules(
-    merged(
-        SLIDING,
-        CORRELATION,
-        RANKS,
-        SPLINES,
-        INTERPOLATION,
-        DISTANCES,
-        constants(*PLACES.values()),
-    )
+RULES = merged(
+    SLIDING, CORRELATION, RANKS, SPLINES, INTERPOLATION, DISTANCES, constants(*PLACES.values())
 )
 
-__getattr__, __dir__ = face(__name__, PLACES, around=CHECKED)
+add_rules(RULES)
+
+__getattr__, __dir__ = face(__name__, with_rules(__name__, RULES), around=CHECKED)

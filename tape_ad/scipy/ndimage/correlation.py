@@ -13,8 +13,6 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.ndimage.extension import MODES, InSignal, InWindow, extension, slid
 from tape_ad.scipy.stand_ins import stands_for
 
-__all__ = ["CORRELATION", "KERNELS", "Window", "correlated", "window_of", "write"]
-
 KERNELS = scipy.ndimage._nd_image
 
 
@@ -93,13 +91,7 @@ def window_of(ndim: int, size: Any, axis: int | None, mode: int, origin: Any) ->
 
 @overridable
 def correlated(
-    image: Array,
-    weights: Array,
-    cval: Array,
-    axis: int | None,
-    mode: int,
-    origin: Any,
-    dtype: Any,
+    image: Array, weights: Array, cval: Array, axis: int | None, mode: int, origin: Any, dtype: Any
 ) -> Array:
     """Correlate an image with weights, by SciPy's compiled code.
 
@@ -230,13 +222,7 @@ CORRELATION: dict[Any, Entry] = {
 
 
 def correlated_body(
-    image: Array,
-    weights: Array,
-    cval: Array,
-    axis: int | None,
-    mode: int,
-    origin: Any,
-    dtype: Any,
+    image: Array, weights: Array, cval: Array, axis: int | None, mode: int, origin: Any, dtype: Any
 ) -> Array:
     """Correlate as `correlated` does, in NumPy."""
     size = weights.shape if axis is None else weights.size

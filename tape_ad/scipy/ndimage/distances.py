@@ -12,8 +12,6 @@ from tape_ad.extend.rules import Derivation, Entry, constants, overridable
 from tape_ad.scipy.counterparts import refuse_elsewhere, scipy_function
 from tape_ad.scipy.installed import scipy
 
-__all__ = ["DISTANCES", "distance_transform_bf", "distance_transform_edt"]
-
 distance_transform_bf, distance_transform_edt = (
     scipy_function(function, "tape_ad.scipy.ndimage", "input sampling")
     for function in (scipy.ndimage.distance_transform_bf, scipy.ndimage.distance_transform_edt)

@@ -9,21 +9,10 @@ from attrs import define
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import Array, Shape, along
-from tape_ad.extend.maps import LinearMap, PlainMap, summed_by_index
+from tape_ad.extend.arrays import Array, Shape, along, batch_in
+from tape_ad.extend.maps import Chain, Index, LinearMap, Mask, PlainMap, Reshape, summed_by_index
 from tape_ad.extend.patterns import Pattern, banded, by_batch, permutation, reads, separable
 from tape_ad.extend.rules import Entry, overridable, rule
-
-__all__ = [
-    "MODES",
-    "OUTSIDE",
-    "SLIDING",
-    "InSignal",
-    "InWindow",
-    "extension",
-    "folded",
-    "slid",
-]
 
 MODES = (*("nearest", "wrap", "reflect", "mirror", "constant", "grid-wrap", "grid-constant"),)
 """How an array goes on beyond its edges, by the numbers that SciPy's compiled code has."""
@@ -119,6 +108,49 @@ def extension(shape: Shape, margins: list[tuple[int, int]], modes: list[str]) ->
         for length, (before, after), mode in zip(shape, margins, modes, strict=True)
     )
     return Extension(indices, shape)
+
+
+@define(eq=False, repr=False)
+class Picking(PlainMap):
+    """Elements of a flattened array, some of them picked several times, in no order; or zeros.
+
+    Parameters
+    ----------
+    index : array of int
+        Of the node's shape; `OUTSIDE` for what is 0.
+    shape : tuple of int
+        The parent's.
+    """
+
+    pattern = permutation
+    index: Array
+    shape: Shape
+
+    def forward(self, t: Array) -> Array:
+        """Pick."""
+        flat = t.reshape((*t.shape[: t.ndim - len(self.shape)], -1))
+        picked = np.take(flat, self.index.clip(0), axis=-1)
+        outside = self.index == OUTSIDE
+        return np.where(outside, 0, picked) if outside.any() else picked
+
+    def backward(self, ct: Array) -> Array:
+        """Add up; `numpy.bincount` does so without sorting."""
+        if ct.dtype.kind == "c":
+            return self.backward(ct.real) + 1j * self.backward(ct.imag)
+        stack, index = ct.shape[: ct.ndim - self.index.ndim], self.index.reshape(-1) - OUTSIDE
+        total = np.zeros((math.prod(stack), math.prod(self.shape)))
+        for out, row in zip(total, ct.reshape((-1, index.size)), strict=True):
+            out[:] = np.bincount(index, row, out.size + 1)[1:]
+        return total.reshape(stack + self.shape)
+
+
+def picking(index: Array, shape: Shape) -> LinearMap:
+    """Make the map that picks from a flattened array; what is picked may be another in a batch."""
+    if batch_in((index,)) is None:
+        return Picking(index, shape)
+    flat, node = (math.prod(shape),), index.shape
+    picked = Index((index.clip(0),), flat, node, repeats=True)
+    return Chain((Reshape(shape, flat), picked, Mask(index != OUTSIDE)))
 
 
 @overridable
@@ -227,5 +259,5 @@ SLIDING: dict[Any, Entry] = {
         slid_window,
         signature=lambda x, w, rank: ((x, w), {"rank": rank}),
         facts=facts.depending(lambda given: facts.cores(windowed(given["rank"]))),
-    ),
+    )
 }

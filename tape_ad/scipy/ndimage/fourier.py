@@ -9,8 +9,6 @@ from tape_ad.extend.arrays import Array, reaches
 from tape_ad.scipy.ndimage.correlation import KERNELS, write
 from tape_ad.scipy.stand_ins import stands_for
 
-__all__ = []
-
 Factors = Any
 """What makes factors of frequencies and a parameter."""
 

@@ -13,8 +13,6 @@ from tape_ad.scipy.ndimage.correlation import KERNELS, Window, window_of, write
 from tape_ad.scipy.ndimage.extension import OUTSIDE
 from tape_ad.scipy.stand_ins import stands_for
 
-__all__ = ["root"]
-
 
 def extended(image: Array, window: Window, cval: Any) -> Array:
     """Extend an image by what a window reaches, where the mode has it so by a constant."""

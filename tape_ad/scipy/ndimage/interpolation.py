@@ -21,23 +21,22 @@ from tape_ad.extend.arrays import (
     Shape,
     any_handle,
     as_array,
-    batch_in,
     holds,
     is_handle,
     joined,
     primal,
 )
-from tape_ad.extend.maps import Deferred, Index, LinearMap, PlainMap
+from tape_ad.extend.maps import Deferred, LinearMap
 from tape_ad.extend.packages import copied
-from tape_ad.extend.patterns import Pattern, dense_blocks, permutation, reads, stacked
+from tape_ad.extend.patterns import Pattern, dense_blocks, reads, stacked
 from tape_ad.extend.rules import Entry, add_facts, arguments_of, each, overridable
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.ndimage.correlation import KERNELS, write
-from tape_ad.scipy.ndimage.extension import MODES, OUTSIDE, folded
+from tape_ad.scipy.ndimage.extension import MODES, OUTSIDE, folded, picking
 from tape_ad.scipy.ndimage.splines import prefiltered, weights_at
 from tape_ad.scipy.stand_ins import stands_for
 
-__all__ = ["CHECKED", "INTERPOLATION", "interpolated"]
+__all__ = ["INTERPOLATION"]
 
 KNOTS = {"constant": "mirror", "wrap": "mirror"}
 """How the coefficients go on beyond the edges, in modes that do not say so themselves."""
@@ -122,13 +121,7 @@ def placed(c: Array, n: int, order: int, mode: str) -> Place:
 
 @overridable
 def interpolated(
-    spline: Array,
-    coordinates: Array,
-    cval: Array,
-    order: int,
-    mode: int,
-    margin: int,
-    dtype: Any,
+    spline: Array, coordinates: Array, cval: Array, order: int, mode: int, margin: int, dtype: Any
 ) -> Array:
     """Read splines at coordinates, by SciPy's compiled code.
 
@@ -157,35 +150,6 @@ def interpolated(
             spline[place], None, coordinates, None, None, out[place], *given
         )
     return out
-
-
-@define(eq=False, repr=False)
-class Picks(PlainMap):
-    """Elements of a sequence, most of them picked several times, in no order.
-
-    Parameters
-    ----------
-    index : array of int, shape (m,)
-    length : int
-        The parent's.
-    """
-
-    pattern = permutation
-    index: Array
-    length: int
-
-    def forward(self, t: Array) -> Array:
-        """Pick."""
-        return np.take(t, self.index, axis=-1)
-
-    def backward(self, ct: Array) -> Array:
-        """Add up; `numpy.bincount` does so without sorting."""
-        if ct.dtype.kind == "c":
-            return self.backward(ct.real) + 1j * self.backward(ct.imag)
-        rows = ct.reshape((-1, self.index.size))
-        sums = [np.bincount(self.index, row, self.length) for row in rows]
-        total = np.stack(sums) if sums else np.zeros((0, self.length))
-        return total.reshape((*ct.shape[:-1], self.length))
 
 
 @frozen(eq=False)
@@ -217,9 +181,7 @@ class Sampling:
             flat = (flat[:, :, None] * n + index[:, None, :].clip(0)).reshape(len(index), -1)
             there = (there[:, :, None] & (index != OUTSIDE)[:, None, :]).reshape(len(index), -1)
         flat, length = flat.reshape(-1), int(np.prod(self.shape))
-        if batch_in((flat,)) is not None:
-            return Index((flat,), (length,), flat.shape, repeats=True), there
-        return Picks(flat, length), there
+        return picking(flat, (length,)), there
 
     def weights(self, by: int | None = None) -> Array:
         """Compute the weights of all these coefficients, or their derivative by a coordinate."""
@@ -359,18 +321,12 @@ def partial(
 
 
 INTERPOLATION: dict[Any, Entry] = {
-    interpolated: each(partial, signature=arguments_of(interpolated, "spline coordinates cval")),
+    interpolated: each(partial, signature=arguments_of(interpolated, "spline coordinates cval"))
 }
 
 
 def interpolated_body(
-    spline: Array,
-    coordinates: Array,
-    cval: Array,
-    order: int,
-    mode: int,
-    margin: int,
-    dtype: Any,
+    spline: Array, coordinates: Array, cval: Array, order: int, mode: int, margin: int, dtype: Any
 ) -> Array:
     """Read splines as `interpolated` does, in NumPy."""
     sampled = sampling(spline.shape, coordinates, order, mode, margin)

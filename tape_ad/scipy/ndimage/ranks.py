@@ -7,32 +7,17 @@ another, as SciPy does for extrema.
 
 import inspect
 import itertools
-import math
 from typing import Any
 
 import numpy as np
-from attrs import define
 
-from tape_ad.extend.arrays import Array, Shape, as_array, batch_in
-from tape_ad.extend.maps import (
-    Chain,
-    Index,
-    LinearMap,
-    Mask,
-    Negate,
-    PlainMap,
-    Reshape,
-    summed_by_index,
-)
-from tape_ad.extend.patterns import permutation
+from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.maps import Chain, LinearMap, Negate, Reshape
 from tape_ad.extend.rules import Constant, Entry, add_facts, arguments_of, each, overridable
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.ndimage.correlation import KERNELS, Window, window_of, write
-from tape_ad.scipy.ndimage.extension import OUTSIDE
+from tape_ad.scipy.ndimage.extension import OUTSIDE, picking
 from tape_ad.scipy.stand_ins import stands_for
-
-__all__ = ["RANKS", "chosen", "selected"]
-
 
 FLAT = np.zeros(())
 """Stands for no structuring element."""
@@ -183,48 +168,6 @@ def ranked(windows: Array, rank: int) -> Array:
     if rank == -1:
         return np.argmax(windows, axis=0)
     return np.argsort(windows, axis=0, kind="stable")[rank]
-
-
-@define(eq=False, repr=False)
-class Picking(PlainMap):
-    """Elements picked from a flattened array, or zeros.
-
-    Parameters
-    ----------
-    index : array of int
-        Of the node's shape; `OUTSIDE` for what is 0.
-    shape : tuple of int
-        The parent's.
-    """
-
-    pattern = permutation
-    index: Array
-    shape: Shape
-
-    def forward(self, t: Array) -> Array:
-        """Pick."""
-        flat = t.reshape((*t.shape[: t.ndim - len(self.shape)], -1))
-        return np.where(self.index == OUTSIDE, 0, flat[..., self.index.clip(0)])
-
-    def backward(self, ct: Array) -> Array:
-        """Add up what was picked from the same place."""
-        stack = ct.shape[: ct.ndim - self.index.ndim]
-        inside = np.flatnonzero(self.index.reshape(-1) != OUTSIDE)
-        total = np.zeros((*stack, int(np.prod(self.shape))), ct.dtype)
-        if inside.size and ct.size:
-            flat = np.take(ct.reshape((*stack, -1)), inside, axis=-1)
-            places, sums = summed_by_index(flat, self.index.reshape(-1)[inside], -1)
-            total[..., places] = sums
-        return total.reshape(stack + self.shape)
-
-
-def picking(index: Array, shape: Shape) -> LinearMap:
-    """Make the map that picks from a flattened array; what is picked may be another in a batch."""
-    if batch_in((index,)) is None:
-        return Picking(index, shape)
-    flat, node = (math.prod(shape),), index.shape
-    picked = Index((index.clip(0),), flat, node, repeats=True)
-    return Chain((Reshape(shape, flat), picked, Mask(index != OUTSIDE)))
 
 
 def partial(

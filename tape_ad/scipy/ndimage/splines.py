@@ -18,8 +18,6 @@ from tape_ad.scipy.ndimage.correlation import KERNELS, write
 from tape_ad.scipy.ndimage.extension import MODES
 from tape_ad.scipy.stand_ins import stands_for
 
-__all__ = ["SPLINES", "SplineFilter", "prefiltered", "weights_at"]
-
 HALVED = tuple(map(MODES.index, ("mirror", "constant", "wrap", "grid-constant")))
 """The modes in which the first and the last element are mirrored at."""
 
@@ -181,8 +179,6 @@ def weights_at(y: Array, order: int, derivative: int = 0) -> Array:
 
 SPLINES: dict[Any, Entry] = {
     prefiltered: rule(
-        filter_partial,
-        signature=arguments_of(prefiltered, "image"),
-        facts=facts.along(axis="axis"),
-    ),
+        filter_partial, signature=arguments_of(prefiltered, "image"), facts=facts.along(axis="axis")
+    )
 }

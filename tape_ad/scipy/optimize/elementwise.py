@@ -59,7 +59,9 @@ def find_root(f: Function, init: Any, /, *, args: Any = (), **options: Any) -> A
     >>> ta.grad(root)(2.0).round(6) if scipy.optimize.elementwise.find_root else np.float64(0.25)
     np.float64(0.25)
     """
-    return found("find_root", f, f, init, as_tuple(args), options)
+    refuse_handles("find_root", options)
+    search = scipy.optimize.elementwise.find_root
+    return found(search, f, f, (init,), args, options)
 
 
 def find_minimum(f: Function, init: Any, /, *, args: Any = (), **options: Any) -> Any:
@@ -91,7 +93,9 @@ def find_minimum(f: Function, init: Any, /, *, args: Any = (), **options: Any) -
     >>> ta.grad(best)(1.0).round(6) if scipy.optimize.elementwise.find_root else np.float64(1.0)
     np.float64(1.0)
     """
-    return found("find_minimum", slope_of(f), f, init, as_tuple(args), options)
+    refuse_handles("find_minimum", options)
+    search = scipy.optimize.elementwise.find_minimum
+    return found(search, slope_of(f), f, (init,), args, options)
 
 
 def slope_of(f: Function) -> Function:
@@ -104,62 +108,6 @@ def slope_of(f: Function) -> Function:
 
 
 def found(
-    name: str,
-    equation: Function,
-    f: Function,
-    init: Any,
-    args: tuple[Any, ...],
-    options: dict[str, Any],
-) -> Any:
-    """Let SciPy search with plain numbers, and attach the derivatives of an equation's solution."""
-    refuse_handles(name, options)
-    searched = on_plain_arrays(f)
-    search = getattr(scipy.optimize.elementwise, name)
-    result = search(searched, plain(init), args=plain(args), **options)
-    handles = (init, args)
-    if not (searched.found or any_handle(handles)):
-        return result
-    if not np.all(result.success):
-        warn_unconverged(name, f"status {np.unique(result.status).tolist()}")
-    result.x = solution(name, equation, result, args, handles)
-    result.f_x = valued(f(result.x, *args), result.f_x)
-    return result
-
-
-def solution(
-    name: str, equation: Function, result: Any, args: tuple[Any, ...], handles: Any
-) -> Any:
-    """Give what a search has found, with the derivatives of an equation's solution."""
-    done = np.asarray(result.success)
-
-    def residual(x: Any) -> Any:  # which has the solution 0 where there is no other
-        return np.where(done, equation(x, *args), x)
-
-    x = implicit(residual, np.where(done, result.x, 0.0)[()], name, elementwise=True)
-    return as_constant_handle(x if done.all() else np.where(done, x, result.x), handles)
-
-
-SEARCHES = scipy.optimize._chandrupatla
-
-
-@stands_for(SEARCHES._chandrupatla)
-def root_by_chandrupatla(func: Function, a: Any, b: Any, *, args: Any = (), **options: Any) -> Any:
-    """Find roots within SciPy's own code: those of distributions, which it searches for."""
-    search = SEARCHES._chandrupatla
-    return found_within("find_root", search, func, func, (a, b), args, options)
-
-
-@stands_for(SEARCHES._chandrupatla_minimize)
-def minimum_by_chandrupatla(
-    func: Function, x1: Any, x2: Any, x3: Any, *, args: Any = (), **options: Any
-) -> Any:
-    """Find minima within SciPy's own code, which has the modes of distributions by it."""
-    search = SEARCHES._chandrupatla_minimize
-    return found_within("find_minimum", search, slope_of(func), func, (x1, x2, x3), args, options)
-
-
-def found_within(
-    name: str,
     search: Function,
     equation: Function,
     f: Function,
@@ -174,10 +122,39 @@ def found_within(
     args, searched = as_tuple(args), on_plain_arrays(f)
     result = search(searched, *plain(starts), args=plain(args), **plain(options))
     handles = (starts, args)
-    if searched.found or any_handle(handles):
-        result.x = solution(name, equation, result, args, handles)
-        result.fun = valued(f(result.x, *args), result.fun)
+    if not (searched.found or any_handle(handles)):
+        return result
+    done, name = np.asarray(result.success), search.__name__
+    public = hasattr(result, "f_x")
+    if public and not done.all():
+        warn_unconverged(name, f"status {np.unique(result.status).tolist()}")
+
+    def residual(x: Any) -> Any:  # which has the solution 0 where there is no other
+        return np.where(done, equation(x, *args), x)
+
+    x = implicit(residual, np.where(done, result.x, 0.0)[()], name, elementwise=True)
+    result.x = as_constant_handle(x if done.all() else np.where(done, x, result.x), handles)
+    value = "f_x" if public else "fun"
+    result[value] = valued(f(result.x, *args), result[value])
     return result
+
+
+SEARCHES = scipy.optimize._chandrupatla
+
+
+@stands_for(SEARCHES._chandrupatla)
+def root_by_chandrupatla(func: Function, a: Any, b: Any, *, args: Any = (), **options: Any) -> Any:
+    """Find roots within SciPy's own code: those of distributions, which it searches for."""
+    return found(SEARCHES._chandrupatla, func, func, (a, b), args, options)
+
+
+@stands_for(SEARCHES._chandrupatla_minimize)
+def minimum_by_chandrupatla(
+    func: Function, x1: Any, x2: Any, x3: Any, *, args: Any = (), **options: Any
+) -> Any:
+    """Find minima within SciPy's own code, which has the modes of distributions by it."""
+    search = SEARCHES._chandrupatla_minimize
+    return found(search, slope_of(func), func, (x1, x2, x3), args, options)
 
 
 def bracket_root(f: Function, xl0: Any, xr0: Any = None, **options: Any) -> Any:

@@ -26,11 +26,12 @@ from tape_ad.scipy.optimize.constraints import (
     box,
     in_a_row,
     near,
+    plain_bounds,
     stationary,
     warn_if_not,
 )
 from tape_ad.scipy.optimize.objectives import Equations, check_option, in_a_vector, with_trees
-from tape_ad.scipy.optimize.roots import as_tuple
+from tape_ad.scipy.optimize.roots import as_tuple, by_minpack
 from tape_ad.scipy.sparse.linalg import spsolve
 
 __all__ = ["curve_fit", "isotonic_regression", "least_squares", "leastsq", "lsq_linear", "nnls"]
@@ -130,7 +131,7 @@ def least_squares(
         searched.values,
         searched.x0,
         slopes_for(searched, jac, plain(kwargs), options),
-        plain_pair(bounds),
+        plain_bounds(bounds),
         loss=loss,
         f_scale=f_scale,
         **options,
@@ -221,27 +222,11 @@ def leastsq(
     array([1.5])
     """
     args = as_tuple(args)
-    refuse_handles("leastsq", more)
-    searched = Equations(
-        func,
-        plain(x0),
-        plain(args),
-        compile,
-        name="leastsq",
-        differences="Dfun=False",
-    )
-    x, *rest = scipy.optimize.leastsq(
-        searched.values,
-        searched.x0,
-        (),
-        searched.slopes("Dfun", Dfun, col_deriv),
-        full_output,
-        col_deriv,
-        **more,
-    )
-    if any_handle((searched.found, x0, args)):
+    given = func, x0, args, Dfun, full_output, col_deriv
+    x, rest, handle = by_minpack(scipy.optimize.leastsq, "Dfun", given, compile, more)
+    if any_handle((handle, x0, args)):
         cost = lambda x: np.sum(array_of(func(x, *args)) ** 2) / 2  # noqa: E731 - it is short
-        x = minimum("leastsq", cost, x, []) if any_handle((searched.found, args)) else x
+        x = minimum("leastsq", cost, x, []) if any_handle((handle, args)) else x
         x = as_constant_handle(x, (x0, args))
     return x, *rest
 
@@ -259,13 +244,6 @@ def pair_of(bounds: Any) -> list[Constraint]:
     found = [box(*map(array_of, pair))]
     ends = plain((found[0].lower, found[0].upper))
     return found if any(np.isfinite(end).any() for end in ends) else []
-
-
-def plain_pair(bounds: Any) -> Any:
-    """Give bounds that are a pair of arrays, or a `Bounds`, without handles."""
-    if hasattr(bounds, "lb"):
-        return type(bounds)(plain(array_of(bounds.lb)), plain(array_of(bounds.ub)))
-    return tuple(plain(array_of(bound)) if any_handle(bound) else bound for bound in bounds)
 
 
 # Curves
@@ -364,7 +342,7 @@ def curve_fit(
         plain(sigma if not any_handle(sigma) else array_of(sigma)),
         absolute_sigma,
         check_finite,
-        plain_pair(bounds),
+        plain_bounds(bounds),
         method,
         slopes,
         full_output=full_output,
@@ -479,7 +457,7 @@ def lsq_linear(
         return scipy.optimize.lsq_linear(A, b, bounds, *args, **options)
     sparse = scipy.sparse.issparse(A)
     A, b = A if sparse else array_of(A), array_of(b)  # noqa: N806 - SciPy's name
-    result = scipy.optimize.lsq_linear(plain(A), plain(b), plain_pair(bounds), *args, **options)
+    result = scipy.optimize.lsq_linear(plain(A), plain(b), plain_bounds(bounds), *args, **options)
     if not result.success:
         warn_unconverged("lsq_linear", result.message)
     if sparse:

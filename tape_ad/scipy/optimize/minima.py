@@ -4,19 +4,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import scipy.optimize
 
 from tape_ad import grad
 from tape_ad.extend.arrays import (
     any_handle,
-    array_of,
     as_constant_handle,
     plain,
     refuse_handles,
 )
-from tape_ad.extend.solvers import check_callable, on_plain_arrays, warn_unconverged
+from tape_ad.extend.solvers import check_callable, warn_unconverged
 from tape_ad.scipy.optimize.constraints import (
-    box,
     constraints_of,
     derived,
     in_a_row,
@@ -31,9 +28,8 @@ from tape_ad.scipy.optimize.objectives import (
     check_option,
     searched,
 )
-from tape_ad.scipy.optimize.roots import as_number, as_tuple
 
-__all__ = ["minimize", "minimize_scalar"]
+__all__ = ["minimize"]
 
 Function = Callable[..., Any]
 
@@ -177,80 +173,3 @@ def row_of_numbers(x0: Any) -> Any:
         return x0
     numbers = all(isinstance(each, (int, float, np.integer, np.floating)) for each in x0)
     return np.asarray(x0, float) if numbers else x0
-
-
-def minimize_scalar(
-    fun: Function,
-    bracket: Any = None,
-    bounds: Any = None,
-    args: Any = (),
-    method: Any = None,
-    tol: float | None = None,
-    options: Any = None,
-) -> Any:
-    """Minimize a function of one number, as `scipy.optimize.minimize_scalar` does.
-
-    Parameters
-    ----------
-    fun : callable
-        ``fun(x, *args)``, which may close over handles.
-    bracket : sequence of float, optional
-        Where to start. The minimum does not depend on it.
-    bounds : pair of float, optional
-        Where to look; may be handles. A minimum at a bound that holds it back moves with the bound.
-    args : tuple
-        Further arguments, with handles among them.
-    method, tol, options
-        As in SciPy.
-
-    Returns
-    -------
-    scipy.optimize.OptimizeResult
-        SciPy's; with handles, `x` and `fun` are.
-
-    Raises
-    ------
-    SingularJacobianError
-        Where the second derivative vanishes at the minimum.
-
-    Examples
-    --------
-    >>> import tape_ad as ta
-    >>> best = lambda a: minimize_scalar(lambda x: np.cosh(x - a)).x
-    >>> ta.grad(best)(2.0).round(6)
-    np.float64(1.0)
-    """
-    args = as_tuple(args)
-    refuse_handles("minimize_scalar", {"tol": tol, "options": options})
-    searched = on_plain_arrays(fun)
-    result = scipy.optimize.minimize_scalar(
-        searched,
-        bracket=numbers(bracket),
-        bounds=numbers(bounds),
-        args=plain(args),
-        method=method,
-        tol=tol,
-        options=options,
-    )
-    handles = (bracket, bounds, args, searched.found)
-    if any_handle(handles):
-        if not result.success:
-            warn_unconverged("minimize_scalar", result.message)
-        slope = grad(lambda x: array_of(fun(x.reshape(()), *args)).reshape(()))
-        limits = [] if bounds is None else [box(*map(array_of, bounds))]
-        x, holds = stationary(
-            slope,
-            np.array([float(result.x)]),
-            limits,
-            "minimize_scalar",
-            reached=bool(result.success),
-        )
-        warn_if_not(holds, "minimize_scalar")
-        result.x = as_constant_handle(x[0] if any_handle(x) else result.x, handles)
-        result.fun = fun(result.x, *args)
-    return result
-
-
-def numbers(bracket: Any) -> Any:
-    """Give a bracket without handles, as numbers."""
-    return bracket if bracket is None else tuple(map(as_number, plain(tuple(bracket))))

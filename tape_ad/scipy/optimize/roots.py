@@ -9,7 +9,6 @@ from tape_ad.extend.arrays import any_handle, array_of, as_constant_handle, plai
 from tape_ad.extend.solvers import (
     implicit,
     lent,
-    on_plain_arrays,
     root_for_all,
     valued,
     warn_unconverged,
@@ -24,7 +23,6 @@ from tape_ad.scipy.optimize.objectives import (
 
 __all__ = [
     "fsolve",
-    "newton",
     "root",
 ]
 
@@ -155,104 +153,32 @@ def fsolve(
     array([2.])
     """
     args = as_tuple(args)
-    refuse_handles("fsolve", options)
-    searched = Equations(
-        func,
-        plain(x0),
-        plain(args),
-        compile,
-        name="fsolve",
-        differences="fprime=False",
-    )
+    equation = lambda x: func(x, *args)  # noqa: E731 - it is short
     if fprime is None and not full_output:
-        x = root_for_all(lambda x: func(x, *args), searched.x0)
-        if x is not None:
-            return implicit(lambda x: func(x, *args), x, "fsolve")
-    slopes = searched.slopes("fprime", fprime, col_deriv)
-    found = scipy.optimize.fsolve(
-        searched.values, searched.x0, (), slopes, full_output, col_deriv, **options
-    )
-    x, *rest = found if full_output else (found,)
-    if any_handle((searched.found, x0, args)):
+        every = root_for_all(equation, plain(array_of(x0)))
+        if every is not None:
+            return implicit(equation, every, "fsolve")
+    given = func, x0, args, fprime, full_output, col_deriv
+    x, rest, handle = by_minpack(scipy.optimize.fsolve, "fprime", given, compile, options)
+    if any_handle((handle, x0, args)):
         if full_output and rest[1] != 1:  # without it SciPy warns
             warn_unconverged("fsolve", rest[2])
-        x = implicit(lambda x: func(x, *args), x, "fsolve")
-        x = as_constant_handle(x, (x0, args))
+        x = as_constant_handle(implicit(equation, x, "fsolve"), (x0, args))
     return (x, *rest) if full_output else x
 
 
-def newton(
-    func: Function,
-    x0: Any,
-    fprime: Function | None = None,
-    args: Any = (),
-    tol: float = 1.48e-8,
-    maxiter: int = 50,
-    fprime2: Function | None = None,
-    x1: Any = None,
-    rtol: float = 0.0,
-    full_output: bool = False,
-    disp: bool = True,
-) -> Any:
-    """Find a root of a function of one number, or of each of many, as `scipy.optimize.newton`.
-
-    Parameters
-    ----------
-    func, fprime, fprime2 : callable
-        ``func(x, *args)``; of an array `x0`, element by element.
-    x0, x1 : number or array
-        Where to start. The solution does not depend on it.
-    args : tuple
-        Further arguments, with handles among them.
-    tol, maxiter, rtol, full_output, disp
-        As in SciPy.
-
-    Returns
-    -------
-    root : number, array or Tensor
-    more
-        With `full_output`, as in SciPy.
-
-    Raises
-    ------
-    SingularJacobianError
-        At a root where the derivative by x vanishes.
-
-    Examples
-    --------
-    >>> newton(lambda x, a: x**2 - a, np.array([1.0, 1.0]), args=(np.array([4.0, 9.0]),))
-    array([2., 3.])
-    """
-    args = tuple(args) if isinstance(args, list) else as_tuple(args)
-    refuse_handles("newton", {"tol": tol, "rtol": rtol, "maxiter": maxiter})
-    if not full_output:
-        every = root_for_all(lambda x: func(x, *args), x0, elementwise=True)
-        if every is not None:
-            return implicit(lambda x: func(x, *args), every, "newton", elementwise=True)
-    searched = on_plain_arrays(func)
-    found = scipy.optimize.newton(
-        searched,
-        plain(x0 if not any_handle(x0) else array_of(x0)),
-        fprime=fprime and on_plain_arrays(fprime),
-        args=plain(args),
-        tol=tol,
-        maxiter=maxiter,
-        fprime2=fprime2 and on_plain_arrays(fprime2),
-        x1=plain(x1),
-        rtol=rtol,
-        full_output=full_output,
-        disp=disp,
-    )
-    several = isinstance(found, tuple)
-    x, *rest = found if several else (found,)
-    handles = (x0, x1, args)
-    if searched.found or any_handle(handles):
-        x = implicit(lambda x: func(x, *args), x, "newton", elementwise=True)
-        x = as_constant_handle(x, handles)
-        if several and hasattr(rest[0], "root"):
-            warn_if_unconverged("newton", rest[0])
-            rest[0].root = x
-    return type(found)(*(x, *rest)) if hasattr(found, "_fields") else (x, *rest) if several else x
+def by_minpack(
+    search: Function, option: str, given: Any, compiled: bool, options: dict[str, Any]
+) -> tuple[Any, list[Any], Any]:
+    """Let a function of MINPACK search; a handle that is met comes last."""
+    name, (func, x0, args, slopes, *both) = search.__name__, given
+    refuse_handles(name, options)
+    differences = f"{option}=False"
+    searched = Equations(func, plain(x0), plain(args), compiled, name=name, differences=differences)
+    jacobian = searched.slopes(option, slopes, both[1])
+    found = search(searched.values, searched.x0, (), jacobian, *both, **options)
+    x, *rest = found if isinstance(found, tuple) else (found,)
+    return x, rest, searched.found
 
 
 # What these have in common

@@ -8,12 +8,18 @@ import numpy as np
 
 from tape_ad import grad
 from tape_ad.extend.arrays import any_handle, array_of, as_constant_handle, plain, refuse_handles
-from tape_ad.extend.solvers import between_for_all, implicit, on_plain_arrays
+from tape_ad.extend.solvers import (
+    between_for_all,
+    implicit,
+    on_plain_arrays,
+    root_for_all,
+    warn_unconverged,
+)
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.optimize.constraints import boxed_in, stationary, warn_if_not
 from tape_ad.scipy.optimize.roots import as_number, as_tuple, warn_if_unconverged
 
-__all__ = ["SEARCHES", "brute", "line_search", "root_scalar"]
+__all__ = ["SEARCHES"]
 
 Function = Callable[..., Any]
 
@@ -55,13 +61,18 @@ def search(theirs: Function, title: str, rule: str, handle: Function) -> Functio
         first = next(iter(given))
         inner = given.get("minimizer_kwargs") or {}
         further = given.get("args", inner.get("args", ()))
-        further = tuple(further) if handle is as_fixed_point else as_tuple(further)
+        further = tuple(further) if name in UNPACKED else as_tuple(further)
         bounds = [(given["x1"], given["x2"])] if "x2" in given else given.get("bounds")
+        bounds = [bounds] if name == "minimize_scalar" and bounds is not None else bounds
         function, handles = given[first], list(given.values())
-        if name in BRACKETED and not given.get("full_output"):
-            every = between_for_all(lambda x: function(x, *further), given["a"], given["b"])
+        equation = lambda x: function(x, *further)  # noqa: E731 - it is short
+        if name in EACH and not given.get("full_output"):
+            if name == "newton":
+                every = root_for_all(equation, given["x0"], elementwise=True)
+            else:
+                every = between_for_all(equation, given["a"], given["b"])
             if every is not None:
-                return implicit(lambda x: function(x, *further), every, name, elementwise=True)
+                return implicit(equation, every, name, elementwise=True)
         searched = [on_plain_arrays(function)]
         given[first] = searched[0]
         for each in ("fprime", "fprime2", "fhess", "fhess_p"):
@@ -75,7 +86,7 @@ def search(theirs: Function, title: str, rule: str, handle: Function) -> Functio
         handles += [each.found for each in searched]
         if not any_handle(handles):
             return result
-        both = given.get("fprime", 0) is None and name in WITH_GRADIENT
+        both = given.get("fprime") is None and name in WITH_GRADIENT
         both = both and not given.get("approx_grad")
         both |= given.get("fprime") is True or given.get("fprime2") is True
 
@@ -83,7 +94,8 @@ def search(theirs: Function, title: str, rule: str, handle: Function) -> Functio
             out = function(x, *further)
             return out[0] if both else out
 
-        return with_handle(name, alone, result, bounds, handles, handle)
+        moved = unmoved if given.get("finish", 0) is None else handle
+        return with_handle(name, alone, result, bounds, handles, moved)
 
     found.__name__ = found.__qualname__ = name
     found.__signature__ = signature  # type: ignore[attr-defined]  # it is SciPy's
@@ -111,8 +123,11 @@ STARTS = frozenset({"x0", "xin"})
 NUMBERS = frozenset({"a", "b", "x1", "x2", "brack", "bracket"})
 """Where a search of numbers starts from; but what is found between `x1` and `x2` may be at one."""
 
-BRACKETED = frozenset({"bisect", "brenth", "brentq", "ridder", "toms748"})
-"""Those which search between two numbers."""
+EACH = frozenset({"bisect", "brenth", "brentq", "newton", "ridder", "toms748"})
+"""Those which find a root for each element, where they search in a batch."""
+
+UNPACKED = frozenset({"fixed_point", "newton"})
+"""Those whose further arguments may be a list."""
 
 WITH_GRADIENT = frozenset({"fmin_l_bfgs_b", "fmin_tnc"})
 """Those whose function gives a pair, of the value and the gradient, where it is given alone."""
@@ -122,12 +137,20 @@ def with_handle(
     name: str, value: Function, result: Any, bounds: Any, handles: Any, handle: Function
 ) -> Any:
     """Put handles into what SciPy gives: a result, the solution, or a tuple that begins with it."""
+    if hasattr(result, "zero_der"):  # a root for each element
+        return result._replace(
+            root=as_constant_handle(handle(name, value, result.root, bounds), handles)
+        )
     if hasattr(result, "root"):
         result.root = as_constant_handle(handle(name, value, result.root, bounds), handles)
         warn_if_unconverged(name, result)
         return result
     if hasattr(result, "x"):
-        result.x = as_constant_handle(handle(name, value, result.x, bounds), handles)
+        failed = name == "minimize_scalar" and not result.success
+        if failed:
+            warn_unconverged(name, result.message)
+        x = as_minimum(name, value, result.x, bounds, not failed)
+        result.x = as_constant_handle(x, handles)
         result.fun = array_of(value(result.x)).reshape(np.shape(result.fun))
         return result
     x, *rest = result if isinstance(result, tuple) else (result,)
@@ -136,15 +159,13 @@ def with_handle(
         warn_if_unconverged(name, rest[0])
         rest[0].root = x
     if rest and name in VALUED:
-        rest[0] = value(x)
+        rest[0] = array_of(value(x)).reshape(np.shape(rest[0]))
     return (x, *rest) if isinstance(result, tuple) else x
 
 
 VALUED = frozenset(
-    {
-        *("brent", "fmin", "fmin_bfgs", "fmin_cg", "fmin_l_bfgs_b", "fmin_ncg", "fmin_powell"),
-        *("fminbound", "golden"),
-    }
+    {"brent", "brute", "fmin", "fmin_bfgs", "fmin_cg", "fmin_l_bfgs_b", "fmin_ncg", "fmin_powell"}
+    | {"fminbound", "golden"}
 )
 """Those which give the least value behind the minimum, in a full output."""
 
@@ -154,17 +175,28 @@ def as_root(name: str, function: Function, x: Any, bounds: Any) -> Any:
     return implicit(function, x, name)
 
 
+def as_each_root(name: str, function: Function, x: Any, bounds: Any) -> Any:
+    """Make a handle of a root for each element."""
+    return implicit(function, x, name, elementwise=True)
+
+
+def unmoved(name: str, function: Function, x: Any, bounds: Any) -> Any:
+    """Give what is a point of a grid, which does not move."""
+    return x
+
+
 def as_fixed_point(name: str, function: Function, x: Any, bounds: Any) -> Any:
     """Make a handle of a fixed point."""
     return implicit(lambda x: array_of(function(x)) - x, x, name)
 
 
-def as_minimum(name: str, function: Function, x: Any, bounds: Any) -> Any:
+def as_minimum(name: str, function: Function, x: Any, bounds: Any, reached: bool = True) -> Any:
     """Make a handle of a minimum."""
     start = np.asarray(x, float)
     flat = start.reshape(-1)
     slope = grad(lambda x: array_of(function(x.reshape(start.shape))).reshape(()))
-    handle, holds = stationary(slope, flat, boxed_in(bounds, flat.size), name)
+    limits = boxed_in(bounds, flat.size)
+    handle, holds = stationary(slope, flat, limits, name, reached=reached)
     warn_if_not(holds, name)
     if not any_handle(handle):
         return start
@@ -177,12 +209,13 @@ MINIMUM = "Minimize", "the conditions of first order give it derivatives", as_mi
 FOUND: dict[tuple[str, str, Function], str] = {
     ROOT: (
         "anderson bisect brenth brentq broyden1 broyden2 diagbroyden excitingmixing linearmixing "
-        "newton_krylov ridder toms748"
+        "newton_krylov ridder root_scalar toms748"
     ),
+    ("Find a root, or one for each element", ROOT[1], as_each_root): "newton",
     ("Find a fixed point", ROOT[1], as_fixed_point): "fixed_point",
     MINIMUM: (
-        "basinhopping brent differential_evolution direct dual_annealing fmin fmin_bfgs fmin_cg "
-        "fmin_l_bfgs_b fmin_ncg fmin_powell fmin_tnc fminbound golden shgo"
+        "basinhopping brent brute differential_evolution direct dual_annealing fmin fmin_bfgs "
+        "fmin_cg fmin_l_bfgs_b fmin_ncg fmin_powell fmin_tnc fminbound golden minimize_scalar shgo"
     ),
 }
 
@@ -192,147 +225,3 @@ SEARCHES: dict[str, Function] = {
     for name in names.split()
     if getattr(scipy.optimize, name)
 }
-
-
-def root_scalar(f: Function, args: Any = (), method: Any = None, **options: Any) -> Any:
-    """Find a root of a function of one number, as `scipy.optimize.root_scalar` does.
-
-    Parameters
-    ----------
-    f : callable
-        ``f(x, *args)``
-    args : tuple
-        Further arguments, with handles among them.
-    method : str, optional
-        Any of SciPy's.
-    **options
-        SciPy's `bracket`, `fprime`, `x0` and so on. The root depends on none of them.
-
-    Returns
-    -------
-    scipy.optimize.RootResults
-        SciPy's; with handles, `root` is one.
-
-    Examples
-    --------
-    >>> round(root_scalar(lambda x: x**3 - 8, bracket=[0.0, 3.0]).root, 6)
-    2.0
-    """
-    return search(scipy.optimize.root_scalar, *ROOT)(f, args, method, **options)
-
-
-def brute(
-    func: Function,
-    ranges: Any,
-    args: Any = (),
-    Ns: int = 20,  # noqa: N803 - the name that SciPy gives it
-    full_output: Any = 0,
-    finish: Any = scipy.optimize.fmin,
-    disp: bool = False,
-    workers: Any = 1,
-) -> Any:
-    """Minimize over a grid, as `scipy.optimize.brute` does.
-
-    Parameters
-    ----------
-    func : callable
-        ``func(x, *args)``, which may close over handles.
-    ranges : tuple
-        Of the grid, which is no handle.
-    args : tuple
-        May hold handles.
-    Ns, full_output, disp, workers
-        As in SciPy.
-    finish : callable or None
-        As in SciPy. The conditions of first order give what it finds its derivatives; without it
-        the minimum is a point of the grid, which does not move.
-
-    Returns
-    -------
-    as in SciPy
-        With a handle for the minimum, and one for the least value.
-
-    Raises
-    ------
-    SingularJacobianError
-        Where the conditions do not say how the minimum moves.
-
-    Examples
-    --------
-    >>> import tape_ad as ta
-    >>> best = lambda p: brute(lambda x: np.cosh(x[0] - p), ((-2, 2),))[0]
-    >>> ta.grad(best)(0.7).round(4)
-    np.float64(1.0)
-    """
-    refuse_handles("brute", {"ranges": ranges})
-    args = as_tuple(args)
-    searched = on_plain_arrays(func)
-    found = scipy.optimize.brute(
-        searched, ranges, plain(args), Ns, full_output, finish, disp, workers
-    )
-    if not (searched.found or any_handle(args)):
-        return found
-
-    def alone(x: Any) -> Any:
-        return func(x, *args)
-
-    x, *rest = found if full_output else (found,)
-    if finish is not None:
-        x = as_minimum("brute", alone, x, None)
-    x = as_constant_handle(x, args, searched.found)
-    return (x, array_of(alone(x)).reshape(np.shape(rest[0])), *rest[1:]) if full_output else x
-
-
-def line_search(
-    f: Function,
-    myfprime: Function,
-    xk: Any,
-    pk: Any,
-    gfk: Any = None,
-    old_fval: Any = None,
-    old_old_fval: Any = None,
-    args: Any = (),
-    *more: Any,
-    **options: Any,
-) -> Any:
-    """Find a step that meets Wolfe's conditions, as `scipy.optimize.line_search` does.
-
-    Parameters
-    ----------
-    f, myfprime : callable
-        The function and its gradient.
-    xk, pk : array or Tensor, shape (n,)
-        The start and the direction.
-    gfk, old_fval, old_old_fval
-        The gradient and the values at the start and before it, if they are known.
-    args : tuple
-        May hold handles. Handles pass through the search itself, whose choices do not change.
-    *more, **options
-        As in SciPy.
-
-    Returns
-    -------
-    tuple
-        As in SciPy.
-
-    Examples
-    --------
-    >>> import tape_ad as ta
-    >>> square = lambda x: np.sum(x**2)
-    >>> after = lambda x: line_search(square, lambda x: 2 * x, x, np.array([-1.0]))[3]
-    >>> ta.grad(after)(np.array([1.8])).round(9)
-    array([1.6])
-    """
-    given: list[Any] = []
-
-    def slopes(*at: Any) -> Any:
-        given.append(myfprime(*at))
-        return array_of(given[-1])
-
-    refuse_handles("line_search", {"further arguments": more, **options})
-    xk, pk = array_of(xk), array_of(pk)
-    gfk = None if gfk is None else array_of(gfk)
-    *found, slope = scipy.optimize.line_search(
-        f, slopes, xk, pk, gfk, old_fval, old_old_fval, as_tuple(args), *more, **options
-    )
-    return *found, None if slope is None else given[-1]

@@ -20,20 +20,20 @@ with extra("scipy", "tape_ad.scipy.signal"):
 import tape_ad.scipy.linalg  # noqa: F401 - which adds the rules
 from tape_ad.extend.rules import Refused, add_rules, constants, merged
 from tape_ad.scipy.counterparts import scipy_function
-from tape_ad.scipy.faces import face
+from tape_ad.scipy.faces import face, with_rules
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal import spectra  # noqa: F401 - which stands for steps of SciPy's
 from tape_ad.scipy.signal import windows as windows
-from tape_ad.scipy.signal.convolution import *
-from tape_ad.scipy.signal.design import *
-from tape_ad.scipy.signal.filters import *
-from tape_ad.scipy.signal.order_filters import *
-from tape_ad.scipy.signal.peaks import *
-from tape_ad.scipy.signal.rates import *
-from tape_ad.scipy.signal.roots import *
-from tape_ad.scipy.signal.spline_filters import *
-from tape_ad.scipy.signal.systems import *
-from tape_ad.scipy.signal.trends import *
+from tape_ad.scipy.signal.convolution import CONVOLUTION, SECTIONS
+from tape_ad.scipy.signal.design import TAPS, TRANSFORMATIONS
+from tape_ad.scipy.signal.filters import FILTERS, RECURSION
+from tape_ad.scipy.signal.order_filters import ORDER
+from tape_ad.scipy.signal.peaks import PEAKS
+from tape_ad.scipy.signal.rates import RATES
+from tape_ad.scipy.signal.roots import ROOTS
+from tape_ad.scipy.signal.spline_filters import SPLINE_FILTERS
+from tape_ad.scipy.signal.systems import SYSTEMS
+from tape_ad.scipy.signal.trends import TRENDS
 
 check_COLA, check_NOLA, findfreqs, square = (  # noqa: N816 - SciPy's names
     scipy_function(getattr(scipy.signal, name), __name__)
@@ -45,24 +45,24 @@ EXCHANGED = Refused(
     "desired= and weight=; pass their values, .data, or write firls(...), which has one"
 )
 
-add_rules(
-    merged(
-        SECTIONS,
-        CONVOLUTION,
-        RECURSION,
-        FILTERS,
-        RATES,
-        TRENDS,
-        ORDER,
-        ROOTS,
-        PEAKS,
-        SPLINE_FILTERS,
-        SYSTEMS,
-        TRANSFORMATIONS,
-        TAPS,
-        constants(check_COLA, check_NOLA, findfreqs, square),
-        {remez: EXCHANGED},
-    )
+RULES = merged(
+    SECTIONS,
+    CONVOLUTION,
+    RECURSION,
+    FILTERS,
+    RATES,
+    TRENDS,
+    ORDER,
+    ROOTS,
+    PEAKS,
+    SPLINE_FILTERS,
+    SYSTEMS,
+    TRANSFORMATIONS,
+    TAPS,
+    constants(check_COLA, check_NOLA, findfreqs, square),
+    {remez: EXCHANGED},
 )
 
-__getattr__, __dir__ = face(__name__, packages=["windows"])
+add_rules(RULES)
+
+__getattr__, __dir__ = face(__name__, with_rules(__name__, RULES), packages=["windows"])

@@ -19,21 +19,6 @@ from tape_ad.extend.rules import Constant, Entry, arguments_of, overridable, rul
 from tape_ad.scipy.counterparts import counterpart, scipy_function
 from tape_ad.scipy.installed import scipy
 
-__all__ = [
-    "CONVOLUTION",
-    "SECTIONS",
-    "Convolution",
-    "choose_conv_method",
-    "convolve",
-    "convolve2d",
-    "convolved",
-    "correlate",
-    "correlate2d",
-    "fftconvolve",
-    "oaconvolve",
-    "reversed_axes",
-]
-
 FEW = 17
 """How many taps, or samples of the result, are too many to multiply them one by one."""
 
@@ -207,7 +192,7 @@ SECTIONS: dict[Any, Entry] = {
         facts=facts.depending(
             lambda given: facts.cores("{0},{0}->...".format(facts.letters(len(given["start"]))))
         ),
-    ),
+    )
 }
 
 

@@ -12,8 +12,6 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.filters import coefficients
 from tape_ad.scipy.signal.roots import normalize, without_zeros
 
-__all__ = ["TAPS", "TRANSFORMATIONS", "bilinear", "firwin", "lp2hp_zpk", "lp2lp_zpk"]
-
 TRANSFORMATIONS: dict[Any, Entry] = {}
 
 Zpk = tuple[Array, Array, Array]

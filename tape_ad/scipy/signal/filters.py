@@ -28,19 +28,7 @@ from tape_ad.scipy.counterparts import counterpart
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.convolution import Convolution, convolved
 
-__all__ = [
-    "FILTERS",
-    "RECURSION",
-    "coefficients",
-    "filtered",
-    "filtered_from",
-    "from_last",
-    "lfilter",
-    "lfilter_zi",
-    "recursed",
-    "sosfilt",
-    "to_last",
-]
+__all__ = ["FILTERS", "RECURSION"]
 
 
 @overridable

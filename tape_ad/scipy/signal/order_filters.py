@@ -12,13 +12,6 @@ from tape_ad.scipy.counterparts import scipy_function
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stand_ins import stands_for
 
-__all__ = [
-    "ORDER",
-    "argrelextrema",
-    "argrelmax",
-    "argrelmin",
-]
-
 argrelextrema, argrelmax, argrelmin = (
     scipy_function(function, "tape_ad.scipy.signal")
     for function in (scipy.signal.argrelextrema, scipy.signal.argrelmax, scipy.signal.argrelmin)

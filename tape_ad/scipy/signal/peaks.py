@@ -9,23 +9,15 @@ from tape_ad.extend.rules import Constant, Entry, add_facts, overridable
 from tape_ad.scipy.counterparts import counterpart, scipy_function
 from tape_ad.scipy.installed import scipy
 
-__all__ = [
-    "PEAKS",
-    "find_peaks",
-    "find_peaks_cwt",
-    "peak_prominences",
-    "peak_widths",
-]
-
 find_peaks_cwt = scipy_function(scipy.signal.find_peaks_cwt, "tape_ad.scipy.signal")
 
 PEAKS: dict[Any, Entry] = {find_peaks_cwt: Constant()}
 
 
 @overridable
-def found(x: Array, **conditions: Any) -> Any:
+def found(x: Array, *conditions: Any) -> Any:
     """Find peaks, and what SciPy tells of them."""
-    return scipy.signal.find_peaks(x, **conditions)
+    return scipy.signal.find_peaks(x, *conditions)
 
 
 @overridable
@@ -77,15 +69,7 @@ def find_peaks(
     """
     x = as_array(x).astype(np.float64)
     peaks, properties = found(
-        x,
-        height=height,
-        threshold=threshold,
-        distance=distance,
-        prominence=prominence,
-        width=width,
-        wlen=wlen,
-        rel_height=rel_height,
-        plateau_size=plateau_size,
+        x, height, threshold, distance, prominence, width, wlen, rel_height, plateau_size
     )
     if is_traced(properties):
         raise properties.capture.refusal(

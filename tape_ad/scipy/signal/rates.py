@@ -16,7 +16,7 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.convolution import Convolution, convolved
 from tape_ad.scipy.signal.filters import coefficients, from_last, to_last
 
-__all__ = ["RATES", "polyphase", "upfirdn"]
+__all__ = ["RATES"]
 
 RATES: dict[Any, Entry] = {}
 

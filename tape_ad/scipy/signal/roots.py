@@ -11,28 +11,13 @@ from tape_ad.extend.arrays import Array, as_array, is_handle, primal
 from tape_ad.extend.maps import SAME
 from tape_ad.extend.packages import note_stand_in
 from tape_ad.extend.patterns import dense
-from tape_ad.extend.rules import (
-    Constant,
-    Entry,
-    add_facts,
-    overridable,
-    rule,
-)
+from tape_ad.extend.rules import Constant, Entry, add_facts, overridable, rule
 from tape_ad.scipy.counterparts import counterpart
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.convolution import convolve, convolved
 from tape_ad.scipy.signal.filters import coefficients, filtered
 
-__all__ = [
-    "ROOTS",
-    "held_apart",
-    "residue",
-    "residuez",
-    "sos2tf",
-    "tf2sos",
-    "tf2zpk",
-    "unique_roots",
-]
+__all__ = ["ROOTS"]
 
 CLOSE = 100.0
 """How many roundings of the coefficients may lie between what is one root: a double one is found
@@ -94,7 +79,7 @@ def apart(out: Array, roots: Array, p: Array, name: str) -> Any:
 
 
 ROOTS: dict[Any, Entry] = {
-    held_apart: rule(apart, None, signature=lambda roots, p, name: ((roots, p), {"name": name})),
+    held_apart: rule(apart, None, signature=lambda roots, p, name: ((roots, p), {"name": name}))
 }
 
 
@@ -365,6 +350,8 @@ add_facts(ROOTS, (tf2zpk, residue, residuez), dtype_by_values=True)
 def poly(seq_of_zeros: Array, *, xp: Any) -> Any:
     """Stand in for the copy of `numpy.poly` that SciPy has, which asks whether roots are equal."""
     out = np.poly(seq_of_zeros)
+    if not is_handle(seq_of_zeros) and seq_of_zeros.dtype.kind in "iu":
+        return np.rint(out).astype(seq_of_zeros.dtype)  # whole numbers stay such
     if np.ndim(out) == 0:  # of no roots
         return np.asarray(out)
     imaginary = np.imag(primal(seq_of_zeros))

@@ -10,13 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.extend.arrays import Array, as_array, joined
+from tape_ad.extend.arrays import Array, as_array, is_handle, joined
 from tape_ad.extend.packages import copied, note_stand_in
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.trends import detrend
 from tape_ad.scipy.stand_ins import stands_for
-
-__all__: list[str] = []
 
 stands_for(scipy.signal.get_window)(copied(scipy.signal.get_window))  # itself, by plain parameters
 
@@ -60,7 +58,8 @@ def transformed(
     elif detr is not None:
         segments = detr(segments)
     spectra = self._fft_func(segments * np.conjugate(self.win)) + 0j
-    return np.moveaxis(spectra, -1, axis - 1 if axis < 0 else axis)
+    found = np.moveaxis(spectra, -1, axis - 1 if axis < 0 else axis)
+    return found if is_handle(found) else np.copy(found, order="C")  # as SciPy's lies
 
 
 transformed.always = True  # type: ignore[attr-defined]  # of constants too, which SciPy's has one by one

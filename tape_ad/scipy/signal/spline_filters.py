@@ -9,19 +9,8 @@ import numpy as np
 from tape_ad.errors import ShapeError
 from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.rules import Entry
-from tape_ad.scipy.counterparts import counterpart, with_value
+from tape_ad.scipy.counterparts import counterpart
 from tape_ad.scipy.installed import scipy
-
-__all__ = [
-    "SPLINE_FILTERS",
-    "cspline1d_eval",
-    "cspline2d",
-    "qspline1d_eval",
-    "qspline2d",
-    "sepfir2d",
-    "symiirorder1",
-    "symiirorder2",
-]
 
 SPLINE_FILTERS: dict[Any, Entry] = {}
 
@@ -118,7 +107,7 @@ def along_both(signal: Array, rows: Rows, columns: Rows | None) -> Array:
     return np.stack([columns(unit) for unit in units], axis=1) @ out
 
 
-@counterpart(SPLINE_FILTERS, scipy.signal.symiirorder1, "signal c0")
+@counterpart(SPLINE_FILTERS, scipy.signal.symiirorder1, "signal c0", anchor=True)
 def symiirorder1(signal: Array, c0: Any, z1: Any, precision: float = -1.0) -> Array:
     """Filter rows forth and back by one pole, as `scipy.signal.symiirorder1` does.
 
@@ -140,11 +129,10 @@ def symiirorder1(signal: Array, c0: Any, z1: Any, precision: float = -1.0) -> Ar
     def rows(x: Array) -> Array:
         return scipy.signal.symiirorder1(x, 1.0, z1, precision)
 
-    composed = c0 * along_both(as_array(signal), rows, None)
-    return with_value(composed, None, symiirorder1, (signal, c0, z1, precision), {})
+    return c0 * along_both(as_array(signal), rows, None)
 
 
-@counterpart(SPLINE_FILTERS, scipy.signal.symiirorder2, "input")
+@counterpart(SPLINE_FILTERS, scipy.signal.symiirorder2, "input", anchor=True)
 def symiirorder2(
     input: Array,  # noqa: A002 - SciPy's name
     r: float,
@@ -169,11 +157,10 @@ def symiirorder2(
     def rows(x: Array) -> Array:
         return scipy.signal.symiirorder2(x, r, omega, precision)
 
-    composed = along_both(as_array(input), rows, None)
-    return with_value(composed, None, symiirorder2, (input, r, omega, precision), {})
+    return along_both(as_array(input), rows, None)
 
 
-@counterpart(SPLINE_FILTERS, scipy.signal.cspline2d, "signal")
+@counterpart(SPLINE_FILTERS, scipy.signal.cspline2d, "signal", anchor=True)
 def cspline2d(signal: Array, lamb: float = 0.0, precision: float = -1.0) -> Array:
     """Compute the coefficients of a cubic spline of an image, as `scipy.signal.cspline2d` does.
 
@@ -190,8 +177,7 @@ def cspline2d(signal: Array, lamb: float = 0.0, precision: float = -1.0) -> Arra
     array or Tensor, shape of `signal`
     """
     rows = smoothing(as_array(signal), lamb, precision)
-    composed = along_both(as_array(signal), rows, rows)
-    return with_value(composed, None, cspline2d, (signal, lamb, precision), {})
+    return along_both(as_array(signal), rows, rows)
 
 
 def smoothing(signal: Array, lamb: float, precision: float) -> Rows:
@@ -208,7 +194,7 @@ def smoothing(signal: Array, lamb: float, precision: float) -> Rows:
     return lambda x: scipy.signal.symiirorder2(x, rho, omega, precision)
 
 
-@counterpart(SPLINE_FILTERS, scipy.signal.qspline2d, "signal")
+@counterpart(SPLINE_FILTERS, scipy.signal.qspline2d, "signal", anchor=True)
 def qspline2d(signal: Array, lamb: float = 0.0, precision: float = -1.0) -> Array:
     """Compute the coefficients of a quadratic spline of an image, as SciPy's `qspline2d` does.
 
@@ -228,12 +214,10 @@ def qspline2d(signal: Array, lamb: float = 0.0, precision: float = -1.0) -> Arra
     def rows(x: Array) -> Array:
         return scipy.signal.symiirorder1(x, -QUADRATIC * 8.0, QUADRATIC, precision)
 
-    return with_value(
-        along_both(signal, rows, rows), None, qspline2d, (signal, lamb, precision), {}
-    )
+    return along_both(signal, rows, rows)
 
 
-@counterpart(SPLINE_FILTERS, scipy.signal.sepfir2d, "input hrow hcol")
+@counterpart(SPLINE_FILTERS, scipy.signal.sepfir2d, "input hrow hcol", anchor=True)
 def sepfir2d(input: Array, hrow: Array, hcol: Array) -> Array:  # noqa: A002 - SciPy's name
     """Filter rows and columns of an image, mirrored at its edges, as `scipy.signal.sepfir2d` does.
 
@@ -249,8 +233,7 @@ def sepfir2d(input: Array, hrow: Array, hcol: Array) -> Array:  # noqa: A002 - S
     """
     arrays = [as_array(each) for each in (input, hrow, hcol)]
     across = np.swapaxes(mirrored_taps(arrays[0], arrays[1]), 0, 1)
-    composed = np.swapaxes(mirrored_taps(across, arrays[2]), 0, 1)
-    return with_value(composed, None, sepfir2d, tuple(arrays), {})
+    return np.swapaxes(mirrored_taps(across, arrays[2]), 0, 1)
 
 
 def mirrored_taps(x: Array, taps: Array) -> Array:

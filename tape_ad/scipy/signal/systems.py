@@ -12,8 +12,6 @@ from tape_ad.scipy.counterparts import counterpart
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.functions import expm
 
-__all__ = ["SYSTEMS", "lsim"]
-
 SYSTEMS: dict[Any, Entry] = {}
 
 from_zero = copied(scipy.signal.lsim)

@@ -11,8 +11,7 @@ from tape_ad.extend.rules import Entry, arguments_of, rule
 from tape_ad.scipy.counterparts import scipy_function
 from tape_ad.scipy.installed import scipy
 
-__all__ = ["TRENDS", "detrend"]
-
+__all__ = ["TRENDS"]
 
 detrend = scipy_function(scipy.signal.detrend, "tape_ad.scipy.signal", "data")
 
@@ -53,5 +52,5 @@ TRENDS: dict[Any, Entry] = {
         lambda out, data, axis, **options: Residual(trend_axes(data.ndim, axis), **options),
         signature=arguments_of(detrend, "data", "axis type bp", ignored="overwrite_data"),
         facts=facts.along(none="all"),
-    ),
+    )
 }

@@ -35,6 +35,10 @@ __all__ = [
 ]
 
 
+MULTIPLYING = frozenset({"multiply", "_multiply_2d_with_broadcasting"})
+"""SciPy's methods that multiply element by element, the one called by the other."""
+
+
 @frozen(eq=False)
 class Pattern:
     """Where the elements of a sparse matrix are.
@@ -136,6 +140,19 @@ class Arithmetic:
     toarray: Any
     in_layout: Any
     operand: Any
+
+    def __array__(self, *args: Any, **options: Any) -> Any:
+        frame, name = sys._getframe(1), type(self).__name__
+        while frame.f_code.co_name in MULTIPLYING and frame.f_back is not None:
+            frame = frame.f_back
+        if frame is not sys._getframe(1) and frame.f_code.co_name != "__mul__":  # an operator's
+            raise ConversionError(
+                f"a.multiply(b) of SciPy's sparse arrays takes no {name} of tape_ad.scipy.sparse; "
+                "write b.multiply(a)"
+            )
+        whole = np.empty((), object)  # which leaves operators to it
+        whole[()] = self
+        return whole
 
     def multiply(self, other: Any) -> Any:
         """Multiply element by element; of another sparse array, where both have one."""

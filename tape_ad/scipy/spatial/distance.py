@@ -120,24 +120,12 @@ def directed_hausdorff_derivation(u: Array, v: Array, *seed: Any, **options: Any
 
 def squareform_derivation(X: Array, force: str = "no", checks: bool = True) -> Array:  # noqa: N803 - SciPy's name
     """Pick the elements of one form out of the other; of a matrix, those above the diagonal."""
-    x = np.atleast_1d(as_array(X))
-    if x.ndim == 1 and force.lower() != "tovector":
-        n = round((1 + (1 + 8 * x.shape[0]) ** 0.5) / 2)
-        if n * (n - 1) != 2 * x.shape[0]:
-            raise ValueError(
-                "Incompatible vector size. It must be a binomial coefficient n choose 2 for some "
-                "integer n >= 2."
-            )
-        places = np.zeros((n, n), np.intp)
-        places[np.triu_indices(n, 1)] = np.arange(1, x.shape[0] + 1)
-        return np.concatenate((np.zeros(1, x.dtype), x))[places + places.T]
-    if x.ndim == 2 and force.lower() != "tomatrix":
-        if x.shape[0] != x.shape[1]:
-            raise ValueError("The matrix argument must be square.")
-        if checks:
-            is_valid_dm(x, throw=True, name="X")
-        return x[np.triu_indices(x.shape[0], 1)]
-    raise ValueError(f"squareform with force={force!r} does not take an array of shape {x.shape}")
+    x = as_array(X)
+    if checks and x.ndim == 2:
+        is_valid_dm(x, throw=True, name="X")
+    numbers = np.reshape(np.arange(1.0, x.size + 1), x.shape)
+    places = host.squareform(numbers, force, checks=False).astype(np.intp)
+    return np.concatenate((np.zeros(1, x.dtype), x.reshape(-1)))[places]
 
 
 VECTORS: dict[Any, Entry] = {

@@ -186,38 +186,12 @@ def jensenshannon(
 
 
 METRICS: dict[str, Callable[..., Array]] = {
-    function.__name__: function
-    for function in (
-        braycurtis,
-        canberra,
-        chebyshev,
-        cityblock,
-        correlation,
-        cosine,
-        euclidean,
-        jensenshannon,
-        mahalanobis,
-        minkowski,
-        seuclidean,
-        sqeuclidean,
+    metric.__name__: metric
+    for metric in (
+        *(braycurtis, canberra, chebyshev, cityblock, correlation, cosine, euclidean),
+        *(jensenshannon, mahalanobis, minkowski, seuclidean, sqeuclidean),
     )
 }
-
-ALIASES = {
-    "chebyshev": "chebychev cheby cheb ch",
-    "cityblock": "cblock cb c",
-    "correlation": "co",
-    "cosine": "cos",
-    "euclidean": "euclid eu e",
-    "hamming": "matching hamm ha h",
-    "jaccard": "jacc ja j",
-    "jensenshannon": "js",
-    "mahalanobis": "mahal mah",
-    "minkowski": "mi m pnorm",
-    "seuclidean": "se s",
-    "sqeuclidean": "sqe sqeuclid",
-}
-CANONICAL = {alias: name for name, others in ALIASES.items() for alias in others.split()}
 
 
 def canonical_name(metric: str) -> str:
@@ -228,15 +202,16 @@ def canonical_name(metric: str) -> str:
     UnsupportedArgumentError
         When the metric is one of truth values, which have no derivative.
     """
-    name = CANONICAL.get(metric.lower(), metric.lower())
-    if name in METRICS:
-        return name
-    if hasattr(scipy.spatial.distance, name):
+    known = scipy.spatial.distance._METRIC_ALIAS.get(metric.lower())
+    if known is None:
+        raise ValueError(f"Unknown Distance Metric: {metric}")
+    if known.canonical_name not in METRICS:
         raise UnsupportedArgumentError(
-            f"the metric {name!r} compares truth values, which have no derivative; call it on "
+            f"the metric {metric!r} compares truth values, which have no derivative; call it on "
             "t.data if no gradient is meant to flow"
         )
-    raise ValueError(f"Unknown Distance Metric: {name}")
+    name: str = known.canonical_name
+    return name
 
 
 ROOTS: dict[Any, Entry] = {

@@ -24,8 +24,6 @@ from tape_ad.extend.rules import Maker, arguments_of, quiet, rule
 from tape_ad.scipy.counterparts import counterpart, scipy_function
 from tape_ad.scipy.special.shared import HOME, no_partial, sp
 
-__all__ = ["BESSEL"]
-
 
 @define(eq=False, repr=False)
 class ScaleBoth:

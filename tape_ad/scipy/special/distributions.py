@@ -34,8 +34,6 @@ from tape_ad.scipy.special.noncentral import NONCENTRAL
 from tape_ad.scipy.special.shared import negative, no_partial, of_doubles, sp, ufuncs, where_found
 from tape_ad.scipy.special.student import STUDENT
 
-__all__ = ["DISTRIBUTIONS", "kolmogorov", "smirnov"]
-
 
 def fisher(out: Array, n: Array, d: Array, x: Array) -> Array:
     """Give the density of the F distribution."""

@@ -19,8 +19,6 @@ from tape_ad.scipy.counterparts import refuse_elsewhere, scipy_function
 from tape_ad.scipy.installed import asked
 from tape_ad.scipy.special.shared import BERNOULLI, HOME, Probe, sp, ufuncs
 
-__all__ = ["ELEMENTARY", "log_abs_sum_exp", "log_sum_exp", "power_slope", "root_slope"]
-
 LAMBERTW = asked(lambda: sp.lambertw(Probe())) or sp.lambertw
 
 Axis = int | tuple[int, ...] | None
@@ -286,7 +284,7 @@ ELEMENTARY: dict[Any, Any] = {
         lambda out, x, y: power_base(out + 1, x, y),
         lambda out, x, y: power_exponent(out + 1, x, y),
     ),
-    sp.radian: (
+    sp.radian: (  # d degrees, m minutes and s seconds
         lambda out, d, m, s: np.full_like(out, DEGREE),
         lambda out, d, m, s: np.full_like(out, DEGREE / 60),
         lambda out, d, m, s: np.full_like(out, DEGREE / 3600),

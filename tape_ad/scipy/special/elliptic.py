@@ -22,8 +22,6 @@ from tape_ad.extend.rules import Maker, arguments_of, overridable, quiet, rule
 from tape_ad.scipy.counterparts import counterpart
 from tape_ad.scipy.special.shared import sp, where_found
 
-__all__ = ["ELLIPTIC", "carlson_last"]
-
 # Carlson's integrals give the derivatives of the complete elliptic integrals without cancellation:
 # K - E = m R_D(0, p, 1) / 3 and E - p K = m p R_D(0, 1, p) / 3 with p = 1 - m, DLMF 19.25.1
 

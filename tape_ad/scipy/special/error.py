@@ -8,8 +8,6 @@ import numpy as np
 from tape_ad.extend.arrays import Array, bounded, possibly
 from tape_ad.scipy.special.shared import of_doubles, sp
 
-__all__ = ["ERROR"]
-
 TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 ROOT_HALF = math.sqrt(0.5)
 NORMAL = 1 / math.sqrt(2 * math.pi)

@@ -21,8 +21,6 @@ from tape_ad.scipy.counterparts import takes_lists
 from tape_ad.scipy.installed import asked
 from tape_ad.scipy.special.shared import BERNOULLI, Probe, of_doubles, sp
 
-__all__ = ["GAMMA", "digamma_step", "multigammaln", "polygamma"]
-
 
 @takes_lists
 def polygamma(n: Array, x: Array) -> Array:

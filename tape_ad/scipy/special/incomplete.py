@@ -35,19 +35,6 @@ from tape_ad.extend.arrays import Array, possibly, primal, ratio
 from tape_ad.scipy.special.gamma_functions import digamma_step, polygamma
 from tape_ad.scipy.special.shared import negative, of_doubles, sp
 
-__all__ = [
-    "INCOMPLETE",
-    "bell",
-    "beta_density",
-    "beta_over",
-    "betainc_slope",
-    "density_between",
-    "gamma_density",
-    "gammainc_slope",
-    "slope_between",
-    "stirling_error",
-]
-
 SMALL = 0.5
 """Below it, 1 / gamma(a) is written as a / gamma(a + 1)."""
 
@@ -91,10 +78,10 @@ def beta_weight(a: Array, b: Array, x: Array, y: Array) -> Array:
 def gamma_density(a: Array, x: Array) -> Array:
     """x**(a - 1) exp(-x) / gamma(a), the density of the gamma distribution, for x >= 0."""
     at_zero = np.where(a < 1, np.inf, np.where(a > 1, 0.0, 1.0))
-    inside = gamma_weight(np.where(a == 0, 1, a), x) / x
-    inside = np.where(a == 0, 0.0, inside)
+    end = (a == 0) | (a == np.inf)  # all of it is at 0, or at infinity
+    inside = np.where(end, 0.0, gamma_weight(np.where(end, 1, a), x) / x)
     values = np.where(x == 0, at_zero, np.where(x == np.inf, 0.0, inside))
-    return np.where((a >= 0) & (x >= 0), values, np.nan)
+    return np.where((a >= 0) & (x >= 0) & (np.minimum(a, x) < np.inf), values, np.nan)
 
 
 @of_doubles
@@ -152,6 +139,10 @@ def below_one(x: Array, b: Array) -> Array:
 
 def gamma_density_slope(a: Array, x: Array, order: int) -> Array:
     """Differentiate the density of the gamma distribution with respect to a, `order` times."""
+    far = np.isinf(primal(np.maximum(a, x)))
+    if possibly(far):
+        a, x = np.where(far, 1.0, a), np.where(far, 1.0, x)
+        return np.where(far, 0.0, gamma_density_slope(a, x, order))
     small = np.less(a, SMALL)
     raised = a + small
     log = np.log(above_zero(x, a))
@@ -188,6 +179,8 @@ def beta_density_slope(a: Array, b: Array, x: Array, i: int, j: int) -> Array:
 
 def gamma_density_second(out: Array, a: Array, x: Array) -> Array:
     """Differentiate by x; where x is 0 and a above 1, by the density of a - 1."""
+    if possibly(far := np.isinf(primal(a))):
+        a = np.where(far, 3.0, a)
     edge = np.equal(primal(x), 0) & np.greater(a, 1)
     if not possibly(edge):
         return out * (ratio(a - 1, x) - 1)
@@ -266,11 +259,13 @@ def reach(fall: Callable[[Array], Array], slope: Callable[[Array], Array], w: Ar
 @of_doubles
 def gammainc_slope(a: Array, x: Array, order: int) -> Array:
     """Differentiate `scipy.special.gammainc`, P(a, x), with respect to a, `order` times."""
-    far = (a >= 0) & (x > 1) & (x < np.inf)
+    far = (a >= 0) & (a < np.inf) & (x > 1) & (x < np.inf)
     integrals = integrated(lambda a, x: gamma_tail(a, x, order), far, a, x)
     inside = (x > 0) & (x <= 1)
-    values = np.where(inside, gamma_series(a, np.where(inside, x, 1.0), order), integrals)
-    return np.where((a >= 0) & (x >= 0), values, np.nan)
+    finite = np.where(a < np.inf, a, 1.0)
+    values = np.where(inside, gamma_series(finite, np.where(inside, x, 1.0), order), integrals)
+    known = np.where(a < np.inf, values, 0.0)
+    return np.where((a >= 0) & (x >= 0) & (np.minimum(a, x) < np.inf), known, np.nan)
 
 
 def gamma_series(a: Array, x: Array, order: int) -> Array:

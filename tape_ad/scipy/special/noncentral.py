@@ -30,15 +30,6 @@ from tape_ad.scipy.special.incomplete import (
 )
 from tape_ad.scipy.special.shared import of_doubles, sp
 
-__all__ = [
-    "NONCENTRAL",
-    "chi_first",
-    "chi_second",
-    "fisher_fourth",
-    "poisson_weight",
-    "student_third",
-]
-
 CUT = 42.0
 """Sums and integrals end where the terms have fallen by exp(-CUT)."""
 

@@ -22,26 +22,34 @@ from tape_ad.extend.rules import Entry, Maker, Rule, arguments_of, quiet, rule
 from tape_ad.scipy.counterparts import counterpart, scipy_function
 from tape_ad.scipy.special.shared import HOME, no_partial, sp
 
-__all__ = ["POLYNOMIALS"]
 
-
-def below(lower: Callable[..., Array]) -> Maker:
+def below(name: str, lower: Callable[..., Array]) -> Maker:
     """Make the maker from ``lower(n, m, *parameters, x)``: m is n - 1, and 0 where n is 0.
 
-    Whole degrees are given as integers, for which SciPy takes the recurrence. Below 0, where it
-    reflects some families and gives 0 for others, the slope is nan.
+    Whole degrees are given as integers, for which SciPy takes the recurrence. Below 0 it reflects
+    some families; of others, which it gives as 0 or as nan, the slope is nan.
     """
+    shift, sign = REFLECTED.get(name, (0, np.nan))
 
     def partial(out: Array, n: Array, *rest: Array) -> Array:
         degree = as_array(n)
         whole = degree.astype(np.int64)
         degree = whole if np.all(whole == degree) else degree
-        constant = np.equal(degree, 0)
-        slope = np.where(constant, 0.0, lower(degree, np.where(constant, 0, degree - 1), *rest))
         negative = (degree < 0) & (degree == whole)
-        return np.where(negative, np.nan, slope) if negative.any() else slope
+        degree = np.where(negative, -degree - shift, degree)
+        constant = np.equal(degree, 0) | np.equal(degree, -1)
+        slope = np.where(constant, 0.0, lower(degree, np.where(constant, 0, degree - 1), *rest))
+        return slope * np.where(negative, sign, 1.0) if negative.any() else slope
 
     return partial
+
+
+REFLECTED = {
+    **dict.fromkeys(("eval_chebyt", "eval_chebyc", "eval_sh_chebyt"), (0, 1.0)),
+    **dict.fromkeys(("eval_chebyu", "eval_chebys", "eval_sh_chebyu"), (2, -1.0)),
+    **dict.fromkeys(("eval_legendre", "eval_sh_legendre"), (1, 1.0)),
+}
+"""Of a degree n below 0, the polynomial is that of degree -n - shift, times a sign."""
 
 
 def family(name: str, parameters: str, lower: Callable[..., Array]) -> Entry:
@@ -52,7 +60,7 @@ def family(name: str, parameters: str, lower: Callable[..., Array]) -> Entry:
         makers = [no_partial(name, each) for each in names]
     else:
         makers = [quiet(summed(name, *each)) for each in zip(names, terms, strict=True)]
-    return rule(no_partial(name, "n"), *makers, below(lower))
+    return rule(no_partial(name, "n"), *makers, below(name, lower))
 
 
 LOWER: dict[str, tuple[str, Callable[..., Array]]] = {

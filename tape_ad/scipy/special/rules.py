@@ -22,8 +22,6 @@ from tape_ad.scipy.special.polynomials import POLYNOMIALS
 from tape_ad.scipy.special.shared import HOME, sp, special_rules
 from tape_ad.scipy.special.student import STUDENT
 
-__all__ = ["COUNTERPARTS", "SPECIAL"]
-
 SPECIAL: dict[Any, Entry] = special_rules(
     merged(
         *(GAMMA, INCOMPLETE, STUDENT, NONCENTRAL, DISTRIBUTIONS, ERROR, ELEMENTARY, BESSEL),

@@ -17,20 +17,6 @@ from tape_ad.extend.rules import Entry, Maker, Rule, overridable, quiet, rule
 from tape_ad.scipy import installed
 from tape_ad.scipy.installed import Missing
 
-__all__ = [
-    "BERNOULLI",
-    "HOME",
-    "Probe",
-    "in_double",
-    "negative",
-    "no_partial",
-    "of_doubles",
-    "sp",
-    "special_rules",
-    "ufuncs",
-    "where_found",
-]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 HOME = "tape_ad.scipy.special"

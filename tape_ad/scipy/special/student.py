@@ -27,8 +27,6 @@ from tape_ad.scipy.special.incomplete import (
 )
 from tape_ad.scipy.special.shared import BERNOULLI, of_doubles, sp
 
-__all__ = ["STUDENT", "student_density", "student_score", "student_shape", "student_slope"]
-
 LN2 = math.log(2.0)
 
 MIDDLE = 1.5

@@ -106,6 +106,9 @@ def with_copied_result(copy: Callable[..., Any]) -> Callable[..., Any]:
     return functools.wraps(copy)(public)
 
 
+OPTIONS = ("BootstrapMethod", "MonteCarloMethod", "PermutationMethod")
+"""Classes of options, which hold no handles, and are SciPy's own."""
+
 __getattr__, __dir__ = face(
     __name__,
     DISTRIBUTIONS,
@@ -113,5 +116,8 @@ __getattr__, __dir__ = face(
     also=["DISTRIBUTIONS", "FUNCTIONS"],
     around=DRAWING
     | {"rv_discrete": with_numbers}
-    | dict.fromkeys(("binomtest", "make_distribution"), with_copied_result),
+    | dict.fromkeys(
+        ("binomtest", "fit", "goodness_of_fit", "make_distribution"), with_copied_result
+    )
+    | dict.fromkeys(OPTIONS, lambda copy: getattr(scipy.stats, copy.__name__)),
 )

@@ -137,20 +137,46 @@ def pearson_parts(y: Array, skew: Array) -> tuple[Array, Array, Array, Array]:
 
 
 def pearson_score(y: Array, skew: Array) -> Array:
-    """Differentiate the logarithm of the density of pearson3 by the skewness."""
-    flat = np.equal(skew, 0)
-    w, a, w_slope, a_slope = pearson_parts(y, np.where(flat, 1.0, skew))
-    score = ((a - 1) / w - 1) * w_slope + (np.log(w) - sp.digamma(a)) * a_slope
-    return np.where(flat, y * (y * y - 3) / 6, score - 1 / np.where(flat, 1.0, skew))
+    """Differentiate the logarithm of the density of pearson3 by the skewness.
+
+    With u = skew y / 2 and g(u) = (log1p(u) - u) / u**2 the logarithm is y**2 g(u) - log1p(u), but
+    for what Stirling's formula leaves of the gamma function.
+    """
+    u, mild = 0.5 * skew * y, np.less(np.absolute(skew), 0.3)
+    near = np.less(np.absolute(u), 0.1)
+    far, small = np.where(near, 1.0, u), np.where(near, u, 0.0)
+    third: Array = np.zeros(())
+    for k in range(16, -1, -1):
+        third = third * -small + (k + 1) / (k + 3)
+    direct = (-far / (1 + far) - 2 * (np.log1p(far) - far) / far) / (far * far)
+    s, bent = np.where(mild, skew, 0.0), np.where(mild, 1.0, skew)
+    a, square = 4 / (bent * bent), s * s
+    left = (np.log(a) - sp.digamma(a) - 0.5 / a) * 2 * a / bent
+    stirling = s * (1 / 24 - square * square * (1 / 3840 - square * square / 129024))
+    third = np.where(near, third, direct)
+    return 0.5 * y * (y * y * third - 1 / (1 + u)) - np.where(mild, stirling, left)
 
 
 def pearson_slope(y: Array, skew: Array) -> Array:
-    """The derivative of pearson3's distribution function by its skew."""
-    flat = np.equal(skew, 0)
-    w, a, w_slope, a_slope = pearson_parts(y, np.where(flat, 1.0, skew))
+    """The derivative of pearson3's distribution function by its skew; Edgeworth's series near 0.
+
+    Its coefficients follow from those of the cumulants, which are (n - 1)! (skew / 2)**(n - 2).
+    """
+    near = np.less(np.absolute(skew), 0.02)
+    w, a, w_slope, a_slope = pearson_parts(y, np.where(near, 1.0, skew))
     slope = gammainc_slope(a, w, 1) * a_slope + gamma_density(a, w) * w_slope
-    normal = -(y * y - 1) * np.exp(-0.5 * y * y) / (6 * math.sqrt(2 * math.pi))
-    return np.where(flat, normal, np.sign(skew) * slope)
+    r = 0.5 * np.where(near, skew, 0.0)
+    c: list[Array] = [1.0, 0.0, 0.0]
+    by_skew: list[Array] = [0.0, 0.0, 0.0]
+    hermite, total = [1.0, y], 0.0
+    for m in range(2, 21):
+        rising = m * c[m] + c[m - 2]
+        by_skew.append((0.5 * rising + r * (m * by_skew[m] + by_skew[m - 2])) / (m + 1))
+        c.append(r * rising / (m + 1))
+        hermite.append(y * hermite[m - 1] - (m - 1) * hermite[m - 2])
+        total = total + by_skew[m + 1] * hermite[m]
+    series = -total * np.exp(-0.5 * y * y) / math.sqrt(2 * math.pi)
+    return np.where(near, series, np.sign(skew) * slope)
 
 
 def irwin_score(y: Array, n: Array) -> Array:

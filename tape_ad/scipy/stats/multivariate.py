@@ -210,6 +210,10 @@ COUNTS: dict[str, tuple[str, ...]] = {
 """Arguments that are counts, which nothing is differentiated by."""
 
 
+WITH_FACTORS = frozenset({"multivariate_normal", "multivariate_t"})
+"""Those of which SciPy's own lines are compiled, where the matrix that they factor is plain."""
+
+
 def operand(x: Any) -> Any:
     """Take a list with handles to an array, and an array of no axes to a number."""
     if type(x) is np.ndarray or (is_traced(x) and not np.ndim(x)):
@@ -272,7 +276,11 @@ class Multivariate:
             if not holds([*args, *kwargs.values()]):
                 return theirs(*taken, **named)
             boxes = [x for x in (*taken, *named.values()) if takes_over(type(x))]
-            if all(is_traced(x) for x in boxes):
+            matrix = [
+                x for x in (*taken[2:3], named.get("cov"), named.get("shape")) if is_traced(x)
+            ]
+            plain = self.name in WITH_FACTORS and name in ("logpdf", "pdf") and not matrix
+            if all(is_traced(x) for x in boxes) and not plain:
                 return whole(theirs)(*taken, **named)  # SciPy's own bits
             return getattr(copied_object(self.scipy), name)(*taken, **named)
 

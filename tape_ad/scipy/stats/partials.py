@@ -102,24 +102,26 @@ INFRASTRUCTURE = scipy.stats._distn_infrastructure
 GENERAL = (INFRASTRUCTURE.rv_continuous, INFRASTRUCTURE.rv_discrete)
 
 
-WITHOUT: set[tuple[str, str]] = set()
-"""The methods whose bodies have no derivative, as they call what is compiled."""
+WITHOUT: set[tuple[str, str, tuple[int, ...]]] = set()
+"""The methods whose bodies have no derivative by some operands, as they call what is compiled."""
 
 
 def slopes_of(
     name: str, method: str, positions: Sequence[int], operands: Sequence[Array]
 ) -> list[Array] | None:
     """Differentiate a body by some of its operands, element by element; None where it has none."""
-    body = body_of(name, method)
-    if body is None or (name, method) in WITHOUT:
+    body, key = body_of(name, method), (name, method, tuple(positions))
+    if body is None or key in WITHOUT:
         return None
     shape = np.broadcast_shapes(*(x.shape for x in operands))
     # Flat, as SciPy's public methods call it
     flat = [np.reshape(np.broadcast_to(x, shape), -1) for x in operands]
     try:
-        slopes = grad(lambda *given: np.sum(body(*given)), tuple(positions))(*flat)
-    except (NoRuleError, ConversionError, UnsupportedArgumentError):
-        WITHOUT.add((name, method))
+        slopes = grad(lambda *given: np.sum(body(*given)), key[2])(*flat)
+    except ConversionError:  # which may come of these operands
+        return None
+    except (NoRuleError, UnsupportedArgumentError):
+        WITHOUT.add(key)
         return None
     return [np.reshape(each, shape) for each in slopes]
 

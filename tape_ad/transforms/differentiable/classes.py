@@ -1,36 +1,44 @@
 """Copies of classes: each derives from its original, and has copies of the methods."""
 
 import abc
-import contextlib
 import copy
 import copyreg
 import enum
 import functools
 import sys
 import types
-import weakref
 from typing import Any, Protocol
 
 import numpy as np
 
-from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.errors import NoRuleError
 from tape_ad.record.messages.callers import is_copied
 from tape_ad.record.operands import REFLECTING
-from tape_ad.record.primals import primal
 from tape_ad.transforms.differentiable import copying
 from tape_ad.transforms.differentiable.compiled import giving_plain_results, plain_call
-from tape_ad.transforms.differentiable.kinds import KNOWN, real, type_of
+from tape_ad.transforms.differentiable.kinds import real, type_of
 from tape_ad.transforms.differentiable.reach import reaches
-from tape_ad.transforms.differentiable.settling import note_shared
-from tape_ad.transforms.differentiable.table import ABSENT, ORIGINALS, WeakIdentities, original_of
-from tape_ad.transforms.differentiable.watching import CLASSES, PLAIN
+from tape_ad.transforms.differentiable.settling import CONTAINERS, note_attribute
+from tape_ad.transforms.differentiable.table import (
+    ABSENT,
+    ORIGINALS,
+    copy_of,
+    keep,
+    original_of,
+    source_of,
+)
+from tape_ad.transforms.differentiable.watching import CLASSES
 
-__all__: list[str] = []
+__all__ = ["make_class"]
 
 HEAP_TYPE = 1 << 9
 
-LEFT = frozenset({"__dict__", "__weakref__", "__slots__", "__init_subclass__", "__class_getitem__"})
+LEFT = frozenset(
+    {
+        *("__dict__", "__weakref__", "__slots__", "__slotnames__"),
+        *("__init_subclass__", "__class_getitem__"),
+    }
+)
 """What a copy of a class inherits in any case."""
 
 
@@ -70,7 +78,13 @@ def is_copied_class(kind: type) -> bool:
     if type(type(kind)).__module__ != "builtins" or type(kind).__name__.startswith("pybind11"):
         return False  # of a metaclass in C
     own = (is_code(value) for name, value in vars(kind).items() if name not in LEFT)
-    return any(own) or any(map(is_copied_class, kind.__bases__))
+    defined_within_one = any(map(is_copied_function, vars(kind).values()))
+    return not defined_within_one and (any(own) or any(map(is_copied_class, kind.__bases__)))
+
+
+def is_copied_function(value: Any) -> bool:
+    """Tell whether something is the copy of a function."""
+    return type(value) is types.FunctionType and copying.is_copy(value)
 
 
 def is_code(value: Any) -> bool:
@@ -106,8 +120,8 @@ def copied_class(kind: type) -> Any:
     if not is_copied_class(kind):
         return kind
     with copying.LOCK:
-        found = copying.COPIES.get(kind)
-        return make_class(kind) if found is None else found
+        found = copy_of(kind)
+        return make_class(kind) if found is ABSENT else found
 
 
 def is_users(kind: type) -> bool:
@@ -131,7 +145,6 @@ def of_plain_arrays(kind: type) -> Any:
     body = {"__new__": new, "__module__": kind.__module__, "__qualname__": kind.__qualname__}
     made: Any = type(kind)(kind.__name__, (kind,), body)
     ORIGINALS[made] = kind
-    KNOWN[kind] = made
     return made
 
 
@@ -153,9 +166,8 @@ def make_class(kind: type) -> Any:
     made = class_of(maker, meta, kind, tuple(bases), body)
     if made is None:
         return kind
-    copying.COPIES[kind] = made
     ORIGINALS[made] = kind
-    KNOWN[kind] = made
+    keep(kind, made)
     for name, value in vars(kind).items():
         if name not in LEFT and name not in body:
             put(made, name, value)
@@ -163,24 +175,44 @@ def make_class(kind: type) -> Any:
         CLASSES[made] = dict(vars(kind))
     note_operators(made)
     if getattr(kind, "__abstractmethods__", None):
-        made.__abstractmethods__ = kind.__abstractmethods__  # type: ignore[attr-defined]  # ABCMeta's
+        type.__setattr__(made, "__abstractmethods__", kind.__abstractmethods__)  # type: ignore[attr-defined]  # ABCMeta's
     return made
 
 
 def put(made: type, name: str, value: Any) -> None:
     """Give the copy of a class its own of an attribute of the original, if it needs one."""
     kind = original_of(made)
-    own = attribute(name, value)
-    if own is not value and type(value) in (list, dict):
-        own = Live(kind, name)
-    if name == "__array__" and own is not value:
-        own = giving_an_array(own)
-    if name in COMPARISONS and type(own) is types.FunctionType:
-        own = comparing(own, kind)
+    own: Any = own_of(kind, name, value)
+    if type(own) is property and own is not value:
+        own = Live(made, name, value, own).as_property()
+    elif name not in FIXED and (
+        type(value) in CONTAINERS or (own is not value and isinstance(own, BINDING))
+    ):
+        own = Live(made, name, value, own)
     if own is not value or name in ("__hash__", "__eq__"):
         type.__setattr__(made, name, own)
     elif name in vars(made):
         type.__delattr__(made, name)
+
+
+def own_of(kind: type, name: str, value: Any) -> Any:
+    """Convert an attribute of a class, with what special methods need beside."""
+    own = attribute(name, value)
+    if name == "__array__" and own is not value:
+        own = giving_an_array(own)
+    if name in COMPARISONS and type(own) is types.FunctionType:
+        own = comparing(own, kind)
+    return own
+
+
+BINDING = (types.FunctionType, staticmethod, classmethod)
+"""What is bound to an object or a class when it is looked up."""
+
+FIXED = frozenset(
+    {"__new__", "__get__", "__set__", "__delete__"}  # which Python calls as they are found
+    | {"__annotations__", "__dataclass_fields__", "__match_args__"}
+)
+"""What does not change in a class once it is made."""
 
 
 def put_anew(made: type, seen: dict[str, Any]) -> None:
@@ -207,7 +239,7 @@ copying.PUT_ANEW.append(put_anew)
 def note_operators(made: type) -> None:
     """Let handles leave sums and products with objects of a copied class to its code."""
     if "__radd__" in vars(made):
-        REFLECTING.add(made)
+        type.__setattr__(made, REFLECTING, True)
 
 
 @functools.cache
@@ -216,6 +248,8 @@ def equal_to_originals(meta: Any) -> Any:
 
     They have the same instances, for code that is not copied asks for them too.
     """
+    if meta in METACLASSES:
+        return meta
 
     def equal(cls: Any, other: Any) -> Any:
         return original_of(cls) is original_of(other) or NotImplemented
@@ -231,10 +265,33 @@ def equal_to_originals(meta: Any) -> Any:
             copying.bring_up_to_date()
             args = tuple(map(copying.converted, args))
             kwargs = {name: copying.converted(value) for name, value in kwargs.items()}
-        return meta.__call__(cls, *args, **kwargs)
+        found = call(cls, *args, **kwargs)
+        is_made = original_of(cls) is cls or type(found) in ORIGINALS
+        return found if is_made else copying.converted(found)  # one that was there before
 
+    def assign(cls: Any, name: str, *value: Any) -> None:
+        original, change = original_of(cls), setattr if value else delattr
+        if original is cls or name in LEFT:  # as what pickling notes of a class
+            getattr(meta, f"__{change.__name__}__")(cls, name, *value)
+            return
+        change(original, name, *map(source_of, value))
+        note_attribute(original, name)
+        if value:
+            put(cls, name, vars(original)[name])
+        elif name in vars(cls):
+            type.__delattr__(cls, name)
+
+    def subclasses(cls: Any) -> list[Any]:
+        kinds = {id(each): each for each in (original_of(cls), cls)}.values()
+        found = [each for kind in kinds for each in type.__subclasses__(kind)]
+        return [copying.converted(each) for each in found if original_of(each) is each]
+
+    call = attribute("__call__", meta.__call__)
     body: dict[str, Any] = {
         "__call__": making,
+        "__setattr__": assign,
+        "__delattr__": assign,
+        "__subclasses__": subclasses,
         "__instancecheck__": has_instance,
         "__eq__": equal,
         "__hash__": lambda cls: type.__hash__(original_of(cls)),
@@ -243,9 +300,22 @@ def equal_to_originals(meta: Any) -> Any:
         body["__getitem__"] = parametrized
     bases = [equal_to_originals(base) for base in meta.__bases__ if issubclass(base, type)]
     body |= {"__module__": meta.__module__, "__qualname__": meta.__qualname__}
+    if copying.is_copied_module(meta.__module__):
+        for name, value in vars(meta).items():
+            own = attribute(name, value)
+            if own is not value and name not in body and name not in LEFT | MAKING:
+                body[name] = own
     derived = type(meta)(meta.__name__, (meta, *bases), body)
+    METACLASSES.add(derived)
     copyreg.pickle(derived, reduced)
     return derived
+
+
+METACLASSES: set[Any] = set()
+"""The metaclasses of copies."""
+
+MAKING = frozenset({"__new__", "__init__", "__prepare__", "mro"})
+"""The methods of metaclasses that make classes."""
 
 
 def parametrized(kind: Any, key: Any) -> Any:
@@ -285,13 +355,17 @@ COMPARISONS = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge
 
 
 def giving_an_array(method: Any) -> Any:
-    """Let ``__array__``, which C code calls, give a plain array, or say that it cannot."""
+    """Let ``__array__``, which C code calls, give a plain array, or say that it cannot.
+
+    What is in its place in copies is found under `keeping`.
+    """
     plain = giving_plain_results(method)
 
     @functools.wraps(method)
     def array(*args: Any, **kwargs: Any) -> Any:
         return np.asarray(plain(*args, **kwargs))
 
+    array.keeping = method  # type: ignore[attr-defined]  # as of no other function
     return array
 
 
@@ -306,13 +380,38 @@ def comparing(method: Any, original: type) -> Any:
 
 
 class Live:
-    """A list or dict of a class, converted when it is asked for, as it may have changed."""
+    """An attribute of a class, converted when it is asked for, as it may have changed."""
 
-    def __init__(self, original: type, name: str) -> None:
-        self.original, self.name = original, name
+    def __init__(self, made: type, name: str, value: Any, own: Any) -> None:
+        self.made, self.name, self.value, self.own = made, name, value, own
+        self.names = vars(original_of(made))
+
+    def now(self) -> Any:
+        """Give what the attribute is now; ABSENT where there is none any more."""
+        value = self.names.get(self.name, ABSENT)
+        if value is not self.value or type(value) in CONTAINERS:
+            self.value, self.own = value, own_of(original_of(self.made), self.name, value)
+        return self.own
 
     def __get__(self, instance: Any, owner: type) -> Any:
-        return copying.contained(vars(self.original)[self.name])
+        own = self.now()
+        if own is ABSENT:
+            return getattr(super(self.made, owner if instance is None else instance), self.name)
+        return own.__get__(instance, owner) if isinstance(own, (*BINDING, property)) else own
+
+    def as_property(self) -> property:
+        """Give the attribute as a property, which is asked for before what an object has."""
+
+        def get(instance: Any) -> Any:
+            return self.__get__(instance, type(instance))
+
+        def put(instance: Any, value: Any) -> None:
+            self.now().__set__(instance, value)
+
+        def delete(instance: Any) -> None:
+            self.now().__delete__(instance)
+
+        return property(get, put, delete, self.value.__doc__)
 
 
 def attribute(name: str, value: Any) -> Any:  # noqa: PLR0911 - one for each kind
@@ -342,7 +441,7 @@ def attribute(name: str, value: Any) -> Any:  # noqa: PLR0911 - one for each kin
     function: Any = getattr(value, "fget", None)
     if isinstance(value, property) and function is not None:  # a subclass of property
         return value
-    return copying.contained(value)
+    return copying.converted(value)
 
 
 def dispatching_method(method: Any) -> Any:
@@ -358,122 +457,6 @@ def dispatching_method(method: Any) -> Any:
     return dispatching
 
 
-def copied_object(value: Any) -> Any:  # noqa: PLR0911 - one for each kind
-    """Give an object of a class that is copied as one of the copy, with the same attributes.
-
-    A function that `numba.jit` has compiled is the copy of the one that it was made of.
-    """
-    kind = type(value)
-    inner = getattr(value, "__dict__", {}).get("py_func")
-    if type(inner) is types.FunctionType and callable(value):
-        return copying.converted(inner)
-    if kind.__module__ == "attr.validators" or kind.__name__ == "_AndValidator":
-        return lambda instance, attribute, given: value(instance, attribute, primal(given))
-    if kind.__flags__ & (1 << 9) == 0 or not isinstance(getattr(value, "__dict__", None), dict):
-        return value
-    if not kind.__dictoffset__ or not made_by_object(kind):
-        return value
-    if not has_methods(kind):
-        return value
-    if kind.__module__.startswith("scipy."):
-        found = adapter("scipy").like_object(value)
-        if found is not None:
-            return found
-    owner = copied_class(kind)
-    if owner is kind or copying.is_copy(kind):
-        return value
-    note_shared(value.__dict__)
-    with copying.LOCK:
-        found = TWINS.get(value, no_twin)()
-        if found is None:
-            found = twin(value, owner)
-            with contextlib.suppress(TypeError):  # of what cannot be weakly referred to
-                TWINS[value] = weakref.ref(found)
-                ORIGINALS[found] = value
-    return found
-
-
-TWINS = WeakIdentities()
-"""References to the copies of objects. Objects that are equal may hold other numbers."""
-
-
-def no_twin() -> None:
-    """Stand for the reference to a copy that is not there."""
-
-
-def has_methods(kind: type) -> bool:
-    """Tell whether a class has methods to be called, and so is no mere mark."""
-    return any(
-        type(each) in METHODS and (name[:2] != "__" or name in CALLED)
-        for owner in kind.__mro__
-        for name, each in vars(owner).items()
-    )
-
-
-CALLED = frozenset({"__call__", "__get__", "__set__", "__getitem__", "__enter__", "__iter__"})
-"""The methods by which objects without another compute something for others."""
-
-
-def is_compared(kind: Any) -> bool:
-    """Tell whether objects of a class are keys, or are compared with others, as units are.
-
-    What they are compared with may be objects of the original class.
-    """
-    return bool(kind.__flags__ & HEAP_TYPE) and kind.__hash__ not in (object.__hash__, None)
-
-
-METHODS = (types.FunctionType, staticmethod, classmethod, property)
-"""The types of what makes a class one that computes."""
-
-
-def made_by_object(kind: type) -> bool:
-    """Tell whether objects of a class are all in their attributes, and not arrays or numbers."""
-    return all(owner.__flags__ & (1 << 9) for owner in kind.__mro__[:-1])
-
-
-def twin(value: Any, owner: type) -> Any:
-    """Make an object of another class with the very attributes of this one."""
-    with copying.LOCK:
-        kind = owner if is_compared(owner) else VIEWING.get(owner, None)
-        if kind is None:
-            kind = VIEWING[owner] = viewing(owner)
-    copy: Any = object.__new__(kind)
-    object.__setattr__(copy, "__dict__", value.__dict__)
-    return copy
-
-
-VIEWING = WeakIdentities()
-"""What derives from copied classes for objects that were made by the originals."""
-
-
-def viewing(owner: Any) -> Any:
-    """Derive from a copied class one whose objects give what others have put into them as copies.
-
-    An object of the original class may hold functions, and objects of other original classes.
-    """
-    get = owner.__getattribute__
-
-    def attribute(self: Any, name: str) -> Any:
-        value = get(self, name)
-        if type(value) in PLAIN or type(value) is np.ndarray:
-            return value
-        own = object.__getattribute__(self, "__dict__")
-        if name not in own:
-            return value
-        if type(value) is types.MethodType and getattr(value.__self__, "__dict__", None) is own:
-            return types.MethodType(copying.converted(value.__func__), self)  # a method of its own
-        return copying.converted(value)
-
-    body = {"__getattribute__": attribute, "__class__": property(lambda _: owner), "__slots__": ()}
-    body |= {"__module__": owner.__module__, "__qualname__": owner.__qualname__}
-    maker: Any = abc.ABCMeta if isinstance(owner, abc.ABCMeta) else type
-    kind: Any = class_of(maker, type(owner), owner, (owner,), body) or owner
-    if kind is not owner:
-        ORIGINALS[kind], KNOWN[kind] = original_of(owner), owner
-    return kind
-
-
-copying.MAKERS[object] = copied_object
 copying.MAKERS[type] = copied_class
 copying.MAKERS[abc.ABCMeta] = copied_class
 copying.MAKERS[type(Protocol)] = copied_class

@@ -83,6 +83,10 @@ class Guarded:
             )
         return self.function(*given, **named)
 
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        binds = instance is not None and hasattr(type(self.function), "__get__")
+        return types.MethodType(self, instance) if binds else self
+
     def __getitem__(self, key: Any) -> Any:
         return Guarded(self.function[key])
 
@@ -130,7 +134,10 @@ def plain(value: Any) -> Any:
 
 
 def as_callback(value: Any) -> Any:
-    """Let a copy of a function that compiled code may call give arrays; all else stays."""
+    """Let a copy of a function that other code calls give arrays, and give it its generators."""
+    convert = FOR_COMPILED.get(type(value))
+    if convert is not None:
+        return convert(value)
     if type(value) is types.FunctionType and type(value.__globals__) is not dict:
         return giving_plain_results(value)
     return value

@@ -14,7 +14,7 @@ import sys
 import threading
 import types
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any
 
 import numpy as np
@@ -32,18 +32,21 @@ from tape_ad.transforms.differentiable.compiled import (
     is_dispatched,
     plain_call,
 )
-from tape_ad.transforms.differentiable.kinds import KNOWN, real, type_of
+from tape_ad.transforms.differentiable.kinds import real, type_of
 from tape_ad.transforms.differentiable.numpy_names import Elementwise
 from tape_ad.transforms.differentiable.plain_globals import PlainGlobals
 from tape_ad.transforms.differentiable.questions import refusing, unanswerable
 from tape_ad.transforms.differentiable.reach import reaches
-from tape_ad.transforms.differentiable.settling import note_global, note_shared
+from tape_ad.transforms.differentiable.settling import note_global
 from tape_ad.transforms.differentiable.table import (
     ABSENT,
     BUILTINS,
     MADE_OF_RULES,
     ORIGINALS,
     STANDARD,
+    copy_of,
+    forget,
+    keep,
     note_source,
     note_stand_in,
     original_of,
@@ -52,7 +55,6 @@ from tape_ad.transforms.differentiable.table import (
 )
 from tape_ad.transforms.differentiable.watching import (
     CLASSES,
-    ELEMENTS,
     PLAIN,
     SIGNATURES,
     WATCHED,
@@ -65,7 +67,6 @@ from tape_ad.transforms.differentiable.watching import (
 )
 
 __all__ = [
-    "DictCopy",
     "bring_up_to_date",
     "converted",
     "copied_function",
@@ -75,9 +76,6 @@ __all__ = [
 
 LOCK = threading.RLock()
 """Held while a copy is made, so that there is one of each."""
-
-COPIES: "weakref.WeakKeyDictionary[Any, Any]" = weakref.WeakKeyDictionary()
-"""The copy of each function, class, module and object that has one."""
 
 NAMESPACES: "weakref.WeakValueDictionary[int, Globals]" = weakref.WeakValueDictionary()
 """The globals of copies, by the identity of the original globals, which they keep alive."""
@@ -98,7 +96,10 @@ NEVER_COPIED = NOT_COPIED | sys.stdlib_module_names | {"numpy"}
 WRAPPERS = ("autograd.numpy", "autograd.scipy")
 """The modules of such packages that have NumPy's functions and SciPy's, wrapped."""
 
-COPIED = ("numpy.polynomial", "statistics", "autograd.numpy.numpy_wrapper")
+COPIED = (
+    *("numpy.polynomial", "numpy.lib._polynomial_impl", "statistics"),
+    "autograd.numpy.numpy_wrapper",
+)
 """What is copied of packages of which nothing else is."""
 
 
@@ -133,7 +134,7 @@ class Globals(dict[str, Any]):
         value = self.original.get(name, ABSENT)
         if type(value) in PLAIN:
             return value
-        if len(self) != len(self.fixed):
+        if dict.__len__(self) != len(self.fixed):
             self.write_back()
         if value is ABSENT:
             return dict.__getitem__(self, "__builtins__")[name]
@@ -154,9 +155,7 @@ class Globals(dict[str, Any]):
         """Move what copies have assigned to globals to the original module's."""
         for name in list(dict.keys(self)):
             if name not in self.fixed:
-                self.original[name] = source_of(self.pop(name))
-                self.plain.bound_anew(name)
-                note_global(self.original, name)
+                self[name] = dict.pop(self, name)
 
     def watch(self, frame: types.FrameType) -> None:
         """Give the function that is looking up a name plain globals, as it looks up many."""
@@ -180,6 +179,29 @@ class Globals(dict[str, Any]):
 
     def __iter__(self) -> Iterator[str]:
         return iter({**self.original, **dict.fromkeys(dict.keys(self))})
+
+    def __len__(self) -> int:
+        return sum(1 for _ in iter(self))
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self.original[name] = source_of(value)
+        self.plain.bound_anew(name)
+        note_global(self.original, name)
+
+    def __delitem__(self, name: str) -> None:
+        del self.original[name]
+
+    def __ior__(self, other: Any) -> Any:  # type: ignore[misc]  # what `|` gives is a plain dict
+        self.update(other)
+        return self
+
+    def copy(self) -> dict[str, Any]:
+        """Copy what all names mean in copies."""
+        return {**self}
+
+
+for _name in ("keys", "items", "values", "pop", "popitem", "clear", "update", "setdefault"):
+    setattr(Globals, _name, getattr(MutableMapping, _name))
 
 
 def converted_in_scipy(value: Any) -> Any:
@@ -219,6 +241,40 @@ def build_class(body: Any, name: str, *bases: Any, **options: Any) -> Any:
 
 
 BUILTINS["__build_class__"] = build_class
+
+
+class Locals(dict[str, Any]):
+    """The variables of a copy that runs a text, in which other names are those of its globals."""
+
+    names: Globals
+
+    def __missing__(self, name: str) -> Any:
+        return self.names[name]
+
+
+def running(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Let `eval` or `exec` find names as copies do, and write globals to the original's module."""
+
+    @functools.wraps(run)
+    def calling(source: Any, names: Any = None, variables: Any = None, /, **options: Any) -> Any:
+        frame = sys._getframe(1)
+        if names is None:
+            names = frame.f_globals
+            variables = frame.f_locals if variables is None else variables
+        if type(names) is not Globals:
+            return run(source, names, variables, **options)
+        if type(variables) is dict:
+            variables = Locals(variables)
+            variables.names = names
+        try:
+            return run(source, names, variables, **options)
+        finally:
+            names.write_back()
+
+    return calling
+
+
+BUILTINS["eval"], BUILTINS["exec"] = running(eval), running(exec)
 
 
 def globals_of(original: dict[str, Any]) -> Globals:
@@ -281,13 +337,14 @@ def memoized(value: Any, make: Callable[[Any], Any]) -> Any:
     """Make a copy, or give the one there is."""
     with LOCK:
         try:
-            found = COPIES.get(value, ABSENT)
+            found = copy_of(value)
         except TypeError:  # what cannot be weakly referred to, or hashed
             if id(value) not in LASTING:
                 LASTING[id(value)] = value, make(value)
             return LASTING[id(value)][1]
         if found is ABSENT:
-            found = COPIES[value] = make(value)
+            found = make(value)
+            keep(value, found)
         return found
 
 
@@ -300,7 +357,7 @@ def copied_function(function: Any) -> Any:
     if type(function.__globals__) is Globals or not is_copied_module(module_of(function)):
         return adapted(function)
     with LOCK:
-        found = COPIES.get(function, ABSENT)
+        found = copy_of(function)
         if found is not ABSENT:
             marks = WATCHED.get(found)
             if marks is None or brought_up_to_date(found, marks, content):
@@ -327,7 +384,7 @@ def around_copies(function: Any) -> Any:
     if module_of(function).partition(".")[0] not in sys.stdlib_module_names:
         return function
     own = closure_of(function)
-    if all(map(same, own, function.__closure__)):
+    if all(map(operator.is_, own, function.__closure__)):
         return function
     copy: Any = types.FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__, own
@@ -345,6 +402,7 @@ def single_dispatch(function: Any) -> Any:
         kind = original_of(type_of(args[0]))
         return converted(function.dispatch(real(kind)))(*args, **kwargs)
 
+    note_source(function, dispatching)
     return dispatching
 
 
@@ -363,7 +421,9 @@ def make_function(function: Any) -> Any:
     code = function.__code__
     question = unanswerable(code)
     if question is not None:
-        COPIES[function] = refused = refusing(function, question)
+        refused = refusing(function, question)
+        note_source(function, refused)
+        keep(function, refused)
         return refused
     cells = [types.CellType() for _ in code.co_freevars]
     namespace = globals_of(function.__globals__)
@@ -394,8 +454,8 @@ def make_function(function: Any) -> Any:
         namespace.made.append(weakref.ref(copy))
     if writes_globals(code):
         copy = writing_back(copy, namespace)
-    if own is None or not any(map(holds_itself(function), own)):
-        COPIES[function] = copy
+        note_source(function, copy)
+    keep(function, copy)
     return copy
 
 
@@ -419,7 +479,7 @@ def given_anew(copy: Any, marks: list[Any]) -> None:
     convert_defaults(function, copy)
     if not is_marked(marks[0], function.__code__):
         if unanswerable(function.__code__) is not None or writes_globals(function.__code__):
-            COPIES.pop(function, None)  # another is made where it is looked up
+            forget(function)  # another is made where it is looked up
         copy.__code__ = function.__code__
     marks[:] = signature_of(function)
 
@@ -431,18 +491,6 @@ def rebind(cells: list[Any], copy: Any, own: Any) -> None:
             cell.cell_contents = now.cell_contents
         except ValueError:  # an empty one, of what is defined later
             continue
-
-
-def holds_itself(function: Any) -> Callable[[Any], bool]:
-    """Make what tells whether a cell holds this very function."""
-
-    def holds(cell: Any) -> bool:
-        try:
-            return cell.cell_contents is function
-        except ValueError:
-            return True
-
-    return holds
 
 
 def closure_of(function: Any) -> Any:
@@ -555,7 +603,10 @@ def view_of(module: types.ModuleType, kind: "type[ModuleCopy] | None" = None) ->
             memo[name] = value, found
         return found
 
-    made = type("ModuleCopy", (kind or ModuleCopy,), {"__getattribute__": attribute})
+    body: dict[str, Any] = {"__getattribute__": attribute}
+    for owner in reversed(type(module).__mro__[: -len(types.ModuleType.__mro__)]):
+        body |= {name: converted(vars(owner)[name]) for name in CALLED & vars(owner).keys()}
+    made = type("ModuleCopy", (kind or ModuleCopy,), body)
     view: ModuleCopy = made(module.__name__, module.__doc__)
     object.__setattr__(view, "_original", module)
     for name in ("__file__", "__package__", "__path__", "__spec__", "__loader__"):
@@ -563,6 +614,10 @@ def view_of(module: types.ModuleType, kind: "type[ModuleCopy] | None" = None) ->
             object.__setattr__(view, name, getattr(module, name))
     ORIGINALS[view] = module
     return view
+
+
+CALLED = frozenset({"__call__", "__getitem__", "__iter__", "__len__", "__contains__", "__enter__"})
+"""What Python calls of the classes that some modules have."""
 
 
 class ModuleCopy(types.ModuleType):
@@ -576,6 +631,7 @@ class ModuleCopy(types.ModuleType):
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._original, name, source_of(value))
         globals_of(vars(self._original)).plain.bound_anew(name)
+        note_global(vars(self._original), name)
 
     def __delattr__(self, name: str) -> None:
         delattr(self._original, name)
@@ -607,12 +663,36 @@ class OwnModuleCopy(ModuleCopy):
         return converted_in_scipy(value)
 
 
+class Modules(MutableMapping[str, Any]):
+    """What stands for `sys.modules`: it gives views."""
+
+    def __getitem__(self, name: str) -> Any:
+        return converted(sys.modules[name])
+
+    def __setitem__(self, name: str, module: Any) -> None:
+        sys.modules[name] = original_of(module)
+
+    def __delitem__(self, name: str) -> None:
+        del sys.modules[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([*sys.modules])
+
+    def __len__(self) -> int:
+        return len(sys.modules)
+
+
+note_stand_in(sys.modules, Modules())
+
+
 def bound(method: Any) -> Any:
     """Bind the copy of a method's function to the object, seen as one of the copied class."""
     owner = converted(method.__self__)
     name = method.__func__.__name__
     if type(method.__func__) is not types.FunctionType:  # in C, for objects of its own class alone
         return method if owner is method.__self__ else getattr(owner, name)
+    if isinstance(owner, ModuleCopy):
+        return types.MethodType(converted(method.__func__), owner)
     if not isinstance(owner, type(method.__self__)):  # a counterpart, with methods of its own
         return getattr(owner, name)
     function = converted(method.__func__)
@@ -630,7 +710,7 @@ def partial(function: functools.partial[Any]) -> Any:
 
 
 def remembering(function: Any) -> Any:
-    """Copy what `functools.lru_cache` wraps, with a cache of its own that holds no handles."""
+    """Copy what `functools.lru_cache` wraps; without handles the original and its cache serve."""
     return memoized(function, remember)
 
 
@@ -639,132 +719,27 @@ def remember(function: Any) -> Any:
     inner = converted(function.__wrapped__)
     if inner is function.__wrapped__:
         return function
-    parameters = function.cache_parameters()
-    kept = functools.lru_cache(**parameters)(inner)
 
     @functools.wraps(function.__wrapped__)
     def dispatching(*args: Any, **kwargs: Any) -> Any:
-        if reaches((args, kwargs)):
+        if reaches((args, kwargs)) or reaches(function.__wrapped__):
             return inner(*args, **kwargs)
-        found = kept(*args, **kwargs)
-        if reaches(found):  # of a function that closes over a handle
-            kept.cache_clear()
-        return found
+        given, named = plain_call(args, kwargs)
+        named = {name: source_of(value) for name, value in named.items()}
+        return content(function(*map(source_of, given), **named))
 
-    dispatching.cache_clear = kept.cache_clear  # type: ignore[attr-defined]  # as lru_cache has it
-    dispatching.cache_info = kept.cache_info  # type: ignore[attr-defined]  # the same
-    dispatching.cache_parameters = function.cache_parameters  # type: ignore[attr-defined]  # the same
+    for name in ("cache_clear", "cache_info", "cache_parameters"):
+        setattr(dispatching, name, getattr(function, name))
+    note_source(function, dispatching)
     return dispatching
 
 
-def listed(values: Any) -> Any:
-    """Convert what is in a list or tuple, if anything is a function, a class or a module."""
-    if len(values) > ELEMENTS:
+def listed(values: tuple[Any, ...]) -> Any:
+    """Convert what is in a tuple, if anything is a function, a class or a module."""
+    found = [converted(each) for each in values]
+    if all(map(operator.is_, found, values)):
         return values
-    if type(values) is list:
-        note_shared(values)
-    found = [contained(each) for each in values]
-    if all(map(same, found, values)):
-        return values
-    if type(values) is tuple:
-        return tuple(found)
-    copy = ListCopy(found)
-    copy.original, copy.sources = values, sources_of(found, values)
-    return copy
-
-
-def mapped(values: dict[Any, Any]) -> Any:
-    """Convert the functions, classes and modules in a dict; what is written goes to both."""
-    if len(values) > ELEMENTS:
-        return values
-    note_shared(values)
-    keys, entries = [*values], [*values.values()]  # of now, as a copy may add to globals
-    given = [*keys, *entries]
-    found = [*map(contained, given)]
-    if all(map(same, found, given)):
-        return values
-    copy = DictCopy(zip(found, found[len(keys) :], strict=False))
-    copy.original, copy.sources = values, sources_of(found, given)
-    return copy
-
-
-def of_a_set(values: Any) -> Any:
-    """Give a set as it is, in which there may be handles later."""
-    note_shared(values)
-    return values
-
-
-def contained(value: Any) -> Any:
-    """Convert what is in a container, and the keys of a dict."""
-    return converted(value)
-
-
-def same(one: Any, other: Any) -> bool:
-    """Tell whether two values are one object."""
-    return one is other
-
-
-class DictCopy(dict[Any, Any]):
-    """A dict of converted values that hands on what is written to it."""
-
-    __slots__ = ("original", "sources")
-
-    original: dict[Any, Any]
-    sources: dict[int, tuple[Any, Any]]
-
-    def hand_on(self) -> None:
-        """Write what is in it to the original."""
-        own = {source(self, key): source(self, value) for key, value in self.items()}
-        for key in [key for key in self.original if contained(key) not in self]:
-            del self.original[key]
-        self.original.update(own)
-
-
-class ListCopy(list[Any]):
-    """A list of converted values that hands on what is written to it."""
-
-    __slots__ = ("original", "sources")
-
-    original: list[Any]
-    sources: dict[int, tuple[Any, Any]]
-
-    def hand_on(self) -> None:
-        """Write what is in it to the original."""
-        self.original[:] = [source(self, each) for each in self]
-
-
-def sources_of(found: Any, values: Any) -> dict[int, tuple[Any, Any]]:
-    """Note what was converted, and from what, by the identity of what it has become."""
-    pairs = zip(found, values, strict=True)
-    return {id(each): (each, value) for each, value in pairs if each is not value}
-
-
-def source(container: Any, value: Any) -> Any:
-    """Give what an entry of a container was converted from."""
-    return container.sources.get(id(value), (value, source_of(value)))[1]
-
-
-def handing_on(method: Any) -> Any:
-    """Let a method that changes a container change what it is a copy of, too."""
-
-    @functools.wraps(method)
-    def change(self: Any, *args: Any, **kwargs: Any) -> Any:
-        found = method(self, *args, **kwargs)
-        self.hand_on()
-        return found
-
-    return change
-
-
-for _name in ("update", "setdefault", "pop", "popitem", "clear", "__setitem__", "__delitem__"):
-    setattr(DictCopy, _name, handing_on(getattr(dict, _name)))
-for _name in ("append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse"):
-    setattr(ListCopy, _name, handing_on(getattr(list, _name)))
-for _name in ("__setitem__", "__delitem__", "__iadd__", "__imul__"):
-    setattr(ListCopy, _name, handing_on(getattr(list, _name)))
-DictCopy.__ior__ = handing_on(dict.__ior__)  # type: ignore[method-assign]  # the same
-KNOWN[DictCopy] = dict
-KNOWN[ListCopy] = list
+    return tuple.__new__(type(values), found)  # a named one, too
 
 
 def builtin(function: Any) -> Any:
@@ -781,10 +756,7 @@ MAKERS: dict[type, Callable[[Any], Any]] = {
     types.ModuleType: copied_module,
     functools.partial: partial,
     type(functools.lru_cache(max)): remembering,
-    list: listed,
     tuple: listed,
-    dict: mapped,
-    set: of_a_set,
 }
 """How to convert what is of exactly these types."""
 
@@ -850,4 +822,5 @@ MAKERS[np.vectorize] = lambda function: Elementwise(
     converted(function.pyfunc), function, function.excluded
 )
 
-copying_own_code(np.polydiv)
+for _function in (np.polydiv, np.bmat, np.apply_over_axes):
+    copying_own_code(_function)

@@ -3,12 +3,13 @@
 import functools
 import importlib
 import inspect
+import sys
 import types
 from collections.abc import Callable
 from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
-from attrs import define
+from attrs import define, field
 
 from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import ConversionError, InPlaceError, TapeError, UnsupportedArgumentError
@@ -18,16 +19,15 @@ from tape_ad.record.constants import CONSTANTS, ArrayConstant, borrowed, given_a
 from tape_ad.record.record import ComputationRecord
 from tape_ad.record.tensor import Tensor
 from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
+    array_subclasses,
     classes,
-    masked_arrays,
-    matrices,
     methods,
     numerics,
     numpy_names,
+    objects,
     random_draws,
 )
 from tape_ad.transforms.differentiable.copying import (
-    DictCopy,
     bring_up_to_date,
     converted,
     converted_in_scipy,
@@ -49,6 +49,7 @@ class Differentiable(Transformed):
     """A function that runs as it is on plain arrays, and as a copy where there are handles."""
 
     made_by: ClassVar[str] = "differentiable"
+    copy: Any = field(init=False, default=None)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function.
@@ -69,7 +70,12 @@ class Differentiable(Transformed):
                     "attributes and closures); give it the handle itself, or what holds it"
                 )
                 raise
-        return call_copy(converted, function, args, kwargs)
+        return call_copy(self.copy_of, function, args, kwargs)
+
+    def copy_of(self, function: Any) -> Any:
+        """Give the copy of the function, and keep it."""
+        self.copy = converted(function)
+        return self.copy
 
 
 def call_copy(make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -166,8 +172,8 @@ def refused_number(function: Any, args: Any, kwargs: Any, error: Exception) -> E
     return None
 
 
-WHOLE = ("interpreted as an integer", "indices must be integers")
-"""What Python says of numbers that are none."""
+WHOLE = ("interpreted as an integer", "indices must be integers", "is no whole number")
+"""What Python says of numbers that are none, and what a handle says."""
 
 
 def copied(function: Any) -> Any:
@@ -213,7 +219,7 @@ def given_out(result: Any, depth: int = 5) -> Any:
         return result._make(given_out(each, depth - 1) for each in result)
     if type(result) in (tuple, list):
         return type(result)(given_out(each, depth - 1) for each in result)
-    if isinstance(result, dict) and type(result) is not DictCopy:
+    if isinstance(result, dict) and not is_copy(type(result)):
         for name, value in [*result.items()]:
             own = given_out(value, depth - 1)
             if own is not value:
@@ -283,7 +289,7 @@ def differentiable(thing: Any) -> Any:
     """
     if isinstance(thing, Differentiable) or (isinstance(thing, type) and is_copy(thing)):
         return thing
-    if isinstance(thing, (type, types.ModuleType)):
+    if isinstance(thing, (type, types.ModuleType)) or is_in_place_of_a_module(thing):
         found = converted(thing)
         if found is thing:
             raise TypeError(f"ta.differentiable has nothing to copy in {thing!r}")
@@ -294,6 +300,11 @@ def differentiable(thing: Any) -> Any:
             f"got {type(thing).__name__}"
         )
     return Differentiable(thing)
+
+
+def is_in_place_of_a_module(thing: Any) -> bool:
+    """Tell whether something is an object that a package has put where its module would be."""
+    return not callable(thing) and any(thing is each for each in [*sys.modules.values()])
 
 
 def import_(name: str, globals: Any = None, *args: Any, **kwargs: Any) -> Any:  # noqa: A002 - Python's

@@ -13,12 +13,14 @@ from tape_ad.base.errors import ConversionError, NoRuleError
 from tape_ad.record.array_operators import ArrayOperators
 from tape_ad.record.constants import CONSTANTS
 from tape_ad.record.messages.callers import caller
-from tape_ad.record.primals import is_number
+from tape_ad.record.primals import is_number, primal
 from tape_ad.transforms.differentiable.questions import asks_for_float
 from tape_ad.transforms.differentiable.reach import is_active
 from tape_ad.transforms.differentiable.table import (
+    ABSENT,
     BUILTINS,
     ORIGINALS,
+    copy_of,
     note_stand_in,
     original_of,
     stands_in_for,
@@ -82,11 +84,16 @@ def getattr_(value: Any, name: str, *default: Any) -> Any:
 def type_of(value: Any) -> Any:
     """Give the type of what a handle stands for, under the name that it has in copies."""
     kind = type(model_of(value)) if is_array_like(value) else type(value)
-    return KNOWN.get(kind, kind)
+    found = KNOWN.get(kind)
+    if found is None:
+        original = original_of(kind)
+        found = copy_of(original)
+        return original if found is ABSENT else found
+    return found
 
 
 KNOWN: dict[type, type] = {}
-"""The classes that have a copy or a stand-in, and that."""
+"""The classes that have a stand-in, and that."""
 
 
 class Standing(type):
@@ -293,7 +300,7 @@ def round_(value: Any, ndigits: Any = None) -> Any:
             "would end there; write t.data if none is meant to flow"
         )
     number = as_number(value)
-    plain = number.data.item() if is_active(number) else number
+    plain = primal(number).item() if is_active(number) else number
     return round(plain) if ndigits is None else round(plain, ndigits)
 
 

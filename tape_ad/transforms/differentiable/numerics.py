@@ -99,9 +99,20 @@ def rect(r: Any, phi: Any) -> Any:
     return r * (np.cos(phi) + 1j * np.sin(phi))
 
 
-def harmonic_mean(data: Any) -> Any:
-    """`statistics.harmonic_mean`, without weights."""
-    return 1 / np.mean(1 / np.stack([*data]))
+def harmonic_mean(data: Any, weights: Any = None) -> Any:
+    """`statistics.harmonic_mean`."""
+    return 1 / averaged([1 / each for each in data], weights)
+
+
+def normal_quantile(p: Any, mu: Any, sigma: Any) -> Any:
+    """`statistics.NormalDist.inv_cdf`."""
+    return mu + sigma * special("ndtri")(p)
+
+
+def mean_and_deviation(data: Any) -> Any:
+    """Give what `statistics.NormalDist.from_samples` takes."""
+    values = np.stack([*data])
+    return np.mean(values), np.std(values, ddof=1)
 
 
 def geometric_mean(data: Any) -> Any:
@@ -146,6 +157,7 @@ OF_NUMBERS: dict[str, Function] = {
     "remainder": remainder,
     "nextafter": nextafter,
     "frexp": frexp,
+    "fma": lambda x, y, z: x * y + z,
     "erf": special("erf"),
     "erfc": special("erfc"),
     "gamma": special("gamma"),
@@ -155,8 +167,11 @@ OF_NUMBERS: dict[str, Function] = {
 
 OF_SERIES: dict[str, Function] = {"dist": dist, "fsum": fsum, "prod": prod, "sumprod": sumprod}
 
-PLAIN = ("ceil", "floor", "trunc", "isnan", "isinf", "isfinite", "isclose")
-"""What gives an integer or an answer: of the numbers that handles stand for."""
+PLAIN = ("ceil", "floor", "trunc", "ulp", "isclose")
+"""What gives an integer, a step or an answer: of the numbers that handles stand for."""
+
+ANSWERS = ("isnan", "isinf", "isfinite")
+"""Questions that NumPy answers of handles, too."""
 
 COMPLEX: dict[str, Function] = {
     **{name: getattr(np, name) for name in (*SAME[:7], "log10", "sqrt")},
@@ -177,18 +192,31 @@ OF_SAMPLES: dict[str, Function] = {
     "pvariance": spread(np.var, 0),
     "stdev": spread(np.std, 1),
     "pstdev": spread(np.std, 0),
+    "_normal_dist_inv_cdf": normal_quantile,
+    "_mean_stdev": mean_and_deviation,
 }
+"""What `statistics` has under each name, two of which its `NormalDist` calls."""
 
 
 NUMBERS = frozenset({int, float, complex, bool, np.float64})
 """The types of most numbers that are no handles."""
 
+OF_ONE = (int, float, complex, np.generic, np.ndarray)
+"""The types of what a plain number is read from."""
+
+TOTAL = frozenset(
+    {"sin", "cos", "tan", "asinh", "atan", "atan2", "tanh", "erf", "erfc", "fabs", "cbrt"}
+)
+"""Functions that give a finite number for every one."""
+
 
 def of_handles(original: Function, function: Function, *, kind: type | None) -> Function:
     """Make what stands in for a function of numbers: NumPy's, where it is given a handle.
 
-    Called with the plain numbers first, the original raises the errors that it does.
+    Called with the plain numbers, the original raises the errors that it does. What is captured or
+    batched has none until it is asked, as it is where NumPy's function gives no finite number.
     """
+    is_total = original.__name__ in TOTAL
 
     @functools.wraps(original)
     def calling(*args: Any) -> Any:
@@ -196,13 +224,15 @@ def of_handles(original: Function, function: Function, *, kind: type | None) -> 
             return original(*args)
         given = [as_number(each) if is_active(each) else each for each in args]
         plain = [primal(each) if is_active(each) else each for each in given]
-        if kind and all(
-            isinstance(each, (int, float, complex, np.generic, np.ndarray)) for each in plain
-        ):
-            original(*map(kind, plain))  # a batch has no one number to try
+        is_known = all(issubclass(type(each), OF_ONE) for each in plain)
+        if kind and is_known:
+            original(*map(kind, plain))
         if kind is complex:  # NumPy's functions of real numbers give nan where these are complex
             given = [each.astype(complex) if is_active(each) else each for each in given]
-        return function(*given)
+        found = function(*given)
+        if kind and not (is_known or is_total or np.isfinite(primal(found))):
+            original(*map(kind, plain))
+        return found
 
     return calling
 
@@ -227,14 +257,25 @@ def of_values(original: Function) -> Function:
 
     @functools.wraps(original)
     def calling(*args: Any, **kwargs: Any) -> Any:
-        given = [as_number(x).data.item() if is_active(x) else x for x in args]
+        given = [primal(as_number(x)).item() if is_active(x) else x for x in args]
         return original(*given, **kwargs)
 
     return calling
 
 
+def answering(original: Function) -> Function:
+    """Make what stands in for a question about a number, by NumPy's where a handle is asked for."""
+    question = getattr(np, original.__name__)
+
+    @functools.wraps(original)
+    def calling(x: Any) -> bool:
+        return bool(question(as_number(x))) if is_active(x) else original(x)
+
+    return calling
+
+
 for _name, _function in OF_NUMBERS.items():
-    _original = getattr(math, _name, None)  # exp2 and cbrt came with 3.11, sumprod with 3.12
+    _original = getattr(math, _name, None)  # fma came with 3.13
     if _original is not None:
         number = None if _name in ("modf", "ldexp") else float
         note_stand_in(_original, of_handles(_original, _function, kind=number))
@@ -245,6 +286,9 @@ for _name in PLAIN:
     note_stand_in(getattr(math, _name), of_values(getattr(math, _name)))
     if hasattr(cmath, _name):
         note_stand_in(getattr(cmath, _name), of_values(getattr(cmath, _name)))
+for _name in ANSWERS:
+    for _module in (math, cmath):
+        note_stand_in(getattr(_module, _name), answering(getattr(_module, _name)))
 for _name, _function in COMPLEX.items():
     _original = getattr(cmath, _name)
     if _name in ("phase", "polar", "rect"):

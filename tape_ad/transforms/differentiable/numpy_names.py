@@ -1,9 +1,10 @@
 """NumPy's functions that would turn handles into plain arrays, and what they do in copies."""
 
 import functools
+import itertools
+import operator
 from collections.abc import Callable, Iterator
-from operator import attrgetter
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
@@ -46,10 +47,25 @@ def holds(value: Any, depth: int = 4) -> bool:
         return True
     if type(value) is np.ndarray:
         return value.dtype.hasobject and any(map(is_active, value.flat))
-    if not isinstance(value, SEQUENCES) or not depth:
+    if not isinstance(value, SEQUENCES):
+        return gives_array(value) and reaches(value) and is_active(held(value))
+    if not depth:
         return False
     kinds = set(map(type, value))
     return not kinds <= NUMBERS and any(holds(each, depth - 1) for each in value)
+
+
+def gives_array(value: Any) -> bool:
+    """Tell whether something is an object of a copied class that code in C may ask for an array."""
+    return hasattr(getattr(type(value), "__array__", None), "keeping")
+
+
+def held(value: Any) -> Any:
+    """Give what such an object gives, which may be a handle; anything else as it is."""
+    if type(value) in SEQUENCES:
+        found = [held(each) for each in value]
+        return value if all(map(operator.is_, found, value)) else found
+    return type(value).__array__.keeping(value) if gives_array(value) else value
 
 
 NUMBERS = frozenset({int, float, complex, bool, str, np.float64, np.int64, type(None)})
@@ -74,6 +90,7 @@ BUILTINS["hash"] = hash_
 
 def as_array_handle(value: Any) -> Any:
     """Make one handle, of an array, of a handle or of nested lists with some in them."""
+    value = held(value)
     if isinstance(value, np.ndarray) and value.dtype.hasobject:
         value = value.tolist()
     handle = array_of(value) if isinstance(value, SEQUENCES) else value
@@ -86,6 +103,7 @@ def array_handle_of(
     function: Function, value: Any, dtype: Any = None, *args: Any, **options: Any
 ) -> Any:
     """Give a handle in the place of the array that one of NumPy's functions would make."""
+    value = held(value)
     if dtype is not None:
         if real(dtype) in (object, np.object_):
             return objects_of(value)
@@ -271,7 +289,14 @@ def fromiter(values: Any, dtype: Any, count: int = -1, **options: Any) -> Any:
 
 def without_lists(value: Any) -> Any:
     """Give a list with handles in it as one handle; anything else as it is."""
-    return as_array_handle(value) if type(value) in SEQUENCES and holds(value) else value
+    return as_array_handle(value) if is_listed(value) and holds(value) else value
+
+
+def is_listed(value: Any) -> bool:
+    """Tell whether something is a list, or an object of a copied class that stands for an array."""
+    return type(value) in SEQUENCES or (
+        gives_array(value) and not hasattr(type(value), "__array_function__")
+    )
 
 
 def joining_lists(function: Function) -> Function:
@@ -338,7 +363,7 @@ TAKING_LISTS = (
 """NumPy's functions of arrays that are given lists, too; with handles in them none asks those."""
 
 for _name in TAKING_LISTS.split():
-    joining_lists(attrgetter(_name)(np))
+    joining_lists(operator.attrgetter(_name)(np))
 
 
 def joining_parts(function: Function) -> None:
@@ -369,7 +394,7 @@ class Ufunc:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         for each in args:
-            if type(each) in SEQUENCES:
+            if is_listed(each):
                 return self.function(*map(without_lists, args), **kwargs)
         return self.function(*args, **kwargs)
 
@@ -425,13 +450,24 @@ def polyval(p: Any, x: Any) -> Any:
     """Stand in for `numpy.polyval`, also of coefficients that are rows of an array."""
     if not (holds(p) or holds(x)):
         return np.polyval(unwrapped(p), unwrapped(x))
-    p, x = (as_array_handle(each) if holds(each) else np.asarray(each) for each in (p, x))
-    if p.ndim < 2:
-        return np.polyval(p, x)
-    value = 0.0 * x
+    p = as_array_handle(p) if holds(p) else np.asarray(p)
+    if isinstance(x, np.poly1d):
+        value, p = replaced(np.poly1d)([p[0]]), p[1:]
+    else:
+        x = as_array_handle(x) if holds(x) else np.asarray(x)
+        if p.ndim < 2:
+            return np.polyval(p, x)
+        value = 0.0 * x
     for row in p:
         value = value * x + row
     return value
+
+
+@stands_in_for(np.polynomial.polyutils.mapdomain)
+def mapdomain(x: Any, old: Any, new: Any) -> Any:
+    """Stand in for `numpy.polynomial.polyutils.mapdomain`, which asks for Python's numbers."""
+    offset, scale = np.polynomial.polyutils.mapparms(old, new)
+    return offset + scale * (replaced(np.asanyarray)(x) if isinstance(x, SEQUENCES) else x)
 
 
 @stands_in_for(np.where)
@@ -634,6 +670,24 @@ class Elementwise:
             return tuple(gathered([*each], shape) for each in zip(*results, strict=True))
         return gathered(results, shape)
 
+    def reduce(self, array: Any, axis: int = 0) -> Any:
+        """Combine the elements along an axis, one after the other."""
+        return functools.reduce(self, self.along(array, axis))
+
+    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None) -> Any:
+        """Combine the elements along an axis, and keep what there is after each."""
+        return np.stack([*itertools.accumulate(self.along(array, axis), self)], axis)
+
+    def outer(self, a: Any, b: Any) -> Any:
+        """Call the function for each pair of elements."""
+        a, b = map(as_array_handle, (a, b))
+        return self(np.reshape(a, a.shape + (1,) * b.ndim), b)
+
+    def along(self, array: Any, axis: int) -> Iterator[Any]:
+        """Give the parts of an array along an axis."""
+        array = as_array_handle(array)
+        return (np.take(array, i, axis) for i in range(array.shape[axis]))
+
     def core_axes(self, count: int) -> list[int]:
         """Say how many last axes of each argument the function takes as a whole."""
         signature = getattr(self.original, "signature", None)
@@ -695,20 +749,31 @@ def ndenumerate(arr: Any) -> Iterator[Any]:
 
 
 class Iteration:
-    """What `numpy.nditer` is where there are handles: the elements, in C's order or Fortran's.
+    """What `numpy.nditer` is where there are handles: the elements, in the order that it has.
 
     Attributes
     ----------
+    iterindex : int
+        How many elements it has passed.
     operands : tuple of array or Tensor
         The arrays; those that are made are among them.
     """
 
     def __init__(
-        self, operands: Any, writes: list[bool], dtypes: Any, order: str, *, lone: bool
+        self,
+        operands: Any,
+        writes: list[bool],
+        dtypes: Any,
+        order: Any,
+        *,
+        lone: bool,
+        counted: Literal["C", "F"],
     ) -> None:
-        shape = np.broadcast_shapes(*[np.shape(each) for each in operands if each is not None])
+        given = [each for each in operands if each is not None]
+        shape = np.broadcast_shapes(*map(np.shape, given))
+        common = np.result_type(*[primal(each) for each in given])
         self.operands = tuple(
-            as_array_constants(np.zeros(shape, real(dtype)))
+            as_array_constants(np.zeros(shape, real(dtype) or common))
             if each is None
             else each
             if dtype is None
@@ -719,21 +784,19 @@ class Iteration:
             each if flag else np.broadcast_to(each, shape)
             for each, flag in zip(self.operands, writes, strict=True)
         ]
-        self.writes, self.lone, self.index = writes, lone, 0
-        self.shape = shape
-        self.places: list[tuple[int, ...]] = [*np.ndindex(shape)]
-        if order == "F":
-            self.places = [each[::-1] for each in np.ndindex(shape[::-1])]
+        self.writes, self.lone, self.iterindex = writes, lone, 0
+        self.shape, self.counted = shape, counted
+        self.places = places_of([primal(unwrapped(each)) for each in given], shape, order)
 
     @property
     def multi_index(self) -> tuple[int, ...]:
         """Where the iteration is."""
-        return self.places[self.index]
+        return self.places[self.iterindex]
 
     @property
-    def iterindex(self) -> int:
-        """How many elements it has passed."""
-        return self.index
+    def index(self) -> int:
+        """The number of the element, as it is counted."""
+        return int(np.ravel_multi_index(self.multi_index, self.shape, order=self.counted))
 
     @property
     def itersize(self) -> int:
@@ -743,7 +806,7 @@ class Iteration:
     @property
     def finished(self) -> bool:
         """Whether it is over."""
-        return self.index == len(self.places)
+        return self.iterindex == len(self.places)
 
     @property
     def value(self) -> Any:
@@ -752,12 +815,12 @@ class Iteration:
 
     def iternext(self) -> bool:
         """Go on, and tell whether there is another element."""
-        self.index += 1
+        self.iterindex += 1
         return not self.finished
 
     def reset(self) -> None:
         """Go back to the beginning."""
-        self.index = 0
+        self.iterindex = 0
 
     def __len__(self) -> int:
         return len(self.read)
@@ -772,7 +835,7 @@ class Iteration:
     def __iter__(self) -> Iterator[Any]:
         while not self.finished:
             yield self.value
-            self.index += 1
+            self.iterindex += 1
 
     def __enter__(self) -> Self:
         return self
@@ -782,6 +845,14 @@ class Iteration:
 
     def close(self) -> None:
         """Let go of the arrays, of which nothing is kept."""
+
+
+def places_of(arrays: list[Any], shape: tuple[int, ...], order: Any) -> list[tuple[int, ...]]:
+    """List where the elements are, in the order of the iteration, which is that in memory for K."""
+    if any(type(each) is not np.ndarray for each in arrays):  # of a batch, or numbers
+        arrays = [np.broadcast_to(0.0, shape)]
+    with np.nditer(arrays, ["multi_index", "refs_ok", "zerosize_ok"], order=order) as iteration:
+        return [iteration.multi_index for _ in iteration]
 
 
 FLAGS = frozenset({"multi_index", "c_index", "f_index", "refs_ok", "zerosize_ok", "buffered"})
@@ -820,7 +891,8 @@ def nditer(
     told = [told] * len(several) if isinstance(told[0], str) else told
     writes = [not {"readwrite", "writeonly"}.isdisjoint(each) for each in told]
     lists = [as_array_handle(each) if holds(each) else each for each in several]
-    return Iteration(lists, writes, given, order, lone=len(several) == 1)
+    counted: Literal["C", "F"] = "F" if "f_index" in flags else "C"
+    return Iteration(lists, writes, given, order, lone=len(several) == 1, counted=counted)
 
 
 @stands_in_for(np.finfo)

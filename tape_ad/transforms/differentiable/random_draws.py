@@ -79,6 +79,20 @@ def power(draw: Function) -> Function:
     return calling
 
 
+def triangular(draw: Function) -> Function:
+    """Take a uniform number to where it belongs, known by a draw whose mode is in the middle."""
+
+    def calling(left: Any, mode: Any, right: Any, size: Any = None) -> Any:
+        x = draw(0.0, 0.5, 1.0, full(size, left, mode, right))
+        u = np.where(x < 0.5, 2 * x**2, 1 - 2 * (1 - x) ** 2)
+        rising, falling = (mode - left) / (right - left), (right - mode) / (right - left)
+        is_below = u <= primal(rising)
+        depth = np.sqrt(np.where(is_below, u * rising, (1 - u) * falling)) * (right - left)
+        return np.where(is_below, left + depth, right - depth)
+
+    return calling
+
+
 def gamma(draw: Function) -> Function:
     """Stretch a draw of the same shape, which has to be plain."""
 
@@ -102,12 +116,35 @@ def chosen(draw: Function) -> Function:
     return calling
 
 
-def permuted(draw: Function) -> Function:
+def permutation(draw: Function) -> Function:
     """Permute handles, as NumPy permutes their places."""
 
     def calling(x: Any, axis: int = 0) -> Any:
         values = as_array_handle(x)
         return np.take(values, draw(values.shape[axis]), axis=axis)
+
+    return calling
+
+
+def shuffle(draw: Function) -> Function:
+    """Permute handles in place."""
+
+    def calling(x: Any, axis: int = 0) -> None:
+        listed = type(x) is list
+        places = np.arange(len(x) if listed else x.shape[axis])
+        draw(places)
+        x[:] = [x[i] for i in places] if listed else np.take(x, places, axis)
+
+    return calling
+
+
+def permuted(draw: Function) -> Function:
+    """Permute handles along an axis, each row by itself."""
+
+    def calling(x: Any, *, axis: int | None = None, out: None = None) -> Any:
+        values = as_array_handle(x)
+        places = np.arange(values.size).reshape(values.shape)
+        return np.take(np.ravel(values), draw(places, axis=axis, out=out))
 
     return calling
 
@@ -136,7 +173,10 @@ FORMULAS: dict[str, Callable[[Function], Function]] = {
     "pareto": pareto,
     "gamma": gamma,
     "choice": chosen,
-    "permutation": permuted,
+    "permutation": permutation,
+    "permuted": permuted,
+    "shuffle": shuffle,
+    "triangular": triangular,
     "multivariate_normal": multivariate_normal,
 }
 """How each distribution is drawn with handles, by the method that draws it without."""
@@ -158,11 +198,28 @@ def refuse(name: str, method: str, value: Any) -> None:
     NoRuleError
     """
     if holds(value):
-        raise NoRuleError(
-            f"the steps of rng.{method} branch on {name}=, so the draw does not move smoothly with "
-            "it and takes no handle there; pass t.data, or draw with the method of a distribution "
-            "of location and scale"
+        raise no_formula(method, f"{name}=")
+
+
+COUNTS = frozenset(
+    {"binomial", "geometric", "hypergeometric", "logseries", "multinomial", "negative_binomial"}
+    | {"multivariate_hypergeometric", "poisson", "zipf", "integers", "randint"}
+)
+"""The methods that draw whole numbers."""
+
+
+def no_formula(method: str, name: str) -> NoRuleError:
+    """Make the error for a draw that does not move smoothly with a parameter."""
+    if method in COUNTS or name == "p=":
+        return NoRuleError(
+            f"rng.{method} draws whole numbers, which do not move smoothly with {name}, so it "
+            "takes no handle there; pass t.data, or compute with the distribution's mean"
         )
+    return NoRuleError(
+        f"the steps of rng.{method} branch on {name}, so the draw does not move smoothly there "
+        "and takes no handle; pass t.data, or take scipy.stats' ppf of that distribution of "
+        "rng.uniform(size=...)"
+    )
 
 
 def drawing(name: str, draw: Function) -> Function:
@@ -173,10 +230,7 @@ def drawing(name: str, draw: Function) -> Function:
             return draw(*unwrapped(args), **unwrapped(kwargs))
         formula = FORMULAS.get(name)
         if formula is None:
-            raise NoRuleError(
-                f"a draw by rng.{name} takes no handles, as it is not one of another distribution, "
-                "moved and stretched; draw with plain numbers, or give it a rule by ta.custom_rule"
-            )
+            raise no_formula(name, "its parameters")
         return formula(draw)(*args, **kwargs)
 
     return calling
@@ -190,6 +244,11 @@ class Draws:
     def __init__(self, source: Any) -> None:
         self.source = source
         ORIGINALS[self] = source
+
+    @property  # type: ignore[misc]  # it is asked for by what is no copy
+    def __class__(self) -> type:
+        """The class of the generator, also where the original code asks for it."""
+        return type(self.source)
 
     def __getattr__(self, name: str) -> Any:
         if name == "source":  # of an object that is being made anew

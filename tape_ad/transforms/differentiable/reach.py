@@ -5,7 +5,7 @@ import functools
 import io
 import itertools
 import types
-from collections.abc import Hashable, ItemsView, Iterator, ValuesView
+from collections.abc import ItemsView, Iterator, ValuesView
 from typing import Any
 
 import numpy as np
@@ -30,12 +30,9 @@ PLAIN = frozenset(
 """Types of what holds no handle."""
 
 
-@functools.cache
-def is_active_type(kind: Hashable) -> bool:
+def is_active_type(kind: type) -> bool:
     """Tell whether objects of a type record the calls made with them."""
-    return isinstance(kind, type) and (
-        issubclass(kind, ArrayOperators) or kind in TRACERS or kind in SYMBOLS
-    )
+    return issubclass(kind, ArrayOperators) or kind in TRACERS or kind in SYMBOLS
 
 
 def is_active(value: Any) -> bool:
@@ -55,9 +52,9 @@ def reaches(value: Any) -> bool:
         for each in level:
             look = LOOKS.get(type(each), ABSENT)
             if look is ABSENT:
-                if len(LOOKS) == MOST_TYPES:
-                    LOOKS.clear()
-                look = LOOKS[type(each)] = look_of(type(each))
+                look = look_of(type(each))
+                if "<locals>" not in type(each).__qualname__:
+                    LOOKS[type(each)] = look
             if look is None or id(each) in seen:
                 continue
             if look is HANDLE:
@@ -79,13 +76,10 @@ HANDLE: Any = object()
 """How to look into what is a handle."""
 
 LOOKS: dict[type, Any] = {}
-"""How to look into the objects of each type: a function that gives what they hold, or None."""
+"""How to look into objects by their types, but local ones: what gives what they hold, or None."""
 
 SHOWING = (collections.deque, ValuesView, ItemsView)
 """Collections that are neither lists nor dicts."""
-
-MOST_TYPES = 4096
-"""How many types are kept, of those that are made anew with every call."""
 
 
 def look_of(kind: Any) -> Any:  # noqa: PLR0911 - one for each kind

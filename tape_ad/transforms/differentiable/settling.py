@@ -1,20 +1,36 @@
-"""What a call leaves behind in objects of the original code: plain arrays in place of constants.
+"""What a call leaves behind in objects of the original code: plain arrays, and no copies.
 
 Copies put what they make into the lists, dicts, attributes and globals that the code says, which
 are those of the original. When the outermost call is over, the original code may come to them.
 """
 
+import collections
+import contextlib
+import operator
 import threading
+import types
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from tape_ad.record.constants import CONSTANTS, given_away
 from tape_ad.transforms.differentiable.reach import reaches
+from tape_ad.transforms.differentiable.table import ORIGINALS, original_of, source_of
+from tape_ad.transforms.differentiable.watching import PLAIN
 
-__all__ = ["calling", "note_global", "note_shared", "settled"]
+__all__ = [
+    "CONTAINERS",
+    "STAYING",
+    "calling",
+    "members_of",
+    "note_attribute",
+    "note_global",
+    "note_shared",
+]
 
-MOST = 256
-"""How many entries a container may have to be looked through."""
+MOST = 1 << 16
+"""How many entries a container may have to be looked through, and how many objects are."""
 
 
 class Calls(threading.local):
@@ -24,14 +40,14 @@ class Calls(threading.local):
 
     def __init__(self) -> None:
         self.shared: dict[int, Any] = {}
-        self.names: list[tuple[dict[str, Any], str]] = []
+        self.names: list[tuple[Any, str]] = []
 
 
 CALLS = Calls()
 
 
 def note_shared(thing: Any) -> None:
-    """Note a list, dict or set of the original code that a copy has come to."""
+    """Note a container or object of the original code that a copy has come to."""
     if CALLS.depth:
         CALLS.shared[id(thing)] = thing
 
@@ -41,6 +57,12 @@ def note_global(module: dict[str, Any], name: str) -> None:
     CALLS.names.append((module, name))
     if not CALLS.depth:
         settle_all()
+
+
+def note_attribute(kind: type, name: str) -> None:
+    """Note that a copy has assigned to an attribute of a class of the original code."""
+    if CALLS.depth:
+        CALLS.names.append((kind, name))
 
 
 def calling(function: Callable[..., Any], *args: Any) -> Any:
@@ -56,49 +78,141 @@ def calling(function: Callable[..., Any], *args: Any) -> Any:
 
 def settle_all() -> None:
     """Settle what the calls that are over have shared with the original code."""
+    waiting = [*CALLS.shared.values()]
+    CALLS.shared.clear()
     while CALLS.names:
-        module, name = CALLS.names.pop()
-        if name in module:
-            module[name] = settled(module[name])
-    while CALLS.shared:
-        settle(CALLS.shared.popitem()[1])
+        owner, name = CALLS.names.pop()
+        if isinstance(owner, type):
+            if name in vars(owner):
+                setattr(owner, name, settled(vars(owner)[name], waiting))
+        elif name in owner:
+            owner[name] = settled(owner[name], waiting)
+    seen: dict[int, Any] = {}
+    while waiting and len(seen) < MOST:
+        thing = waiting.pop()
+        if id(thing) not in seen:
+            seen[id(thing)] = thing
+            settle(thing, waiting)
 
 
-def settle(thing: Any) -> None:
-    """Put plain arrays in place of constants, and leave out what is found by handles alone."""
-    if len(thing) > MOST:
+def settle(thing: Any, waiting: list[Any]) -> None:
+    """Put plain arrays and originals in place of constants and copies in a container or object.
+
+    What is found by handles alone is left out. What else has to be settled is put on a list.
+    """
+    kind = type(thing)
+    if kind.__dictoffset__ and isinstance(vars(thing), dict):
+        settle_dict(vars(thing), dict, waiting)
+    for member in members_of(kind).values():
+        with contextlib.suppress(AttributeError):  # of one that nothing was assigned to
+            value = member.__get__(thing)
+            found = settled(value, waiting)
+            if found is not value:
+                member.__set__(thing, found)
+    base: Any = next((each for each in CONTAINERS if issubclass(kind, each)), None)
+    if base is None or len(thing) > MOST:
         return
-    if isinstance(thing, dict):
-        kept = [pair for pair in thing.items() if type(pair[0]) is str or not reaches(pair[0])]
-        if len(kept) < len(thing):
-            thing.clear()  # for a handle is hashed in copies alone
-            thing.update(kept)
-        for key, value in [*thing.items()]:
-            if type(value) in HOLDING:
-                found = settled(value)
-                if found is not value:
-                    thing[key] = found
-    elif isinstance(thing, set):
-        kept = [each for each in thing if not reaches(each)]
-        if len(kept) < len(thing):
-            thing.clear()
-            thing.update(kept)
-    else:
-        for i, value in enumerate(thing):
-            if type(value) in HOLDING:
-                thing[i] = settled(value)
+    if issubclass(base, (dict, set)):
+        settle_keys(thing, base, waiting)
+    if issubclass(base, dict):
+        settle_dict(thing, base, waiting)
+    elif base is not set:
+        for i, value in enumerate([*base.__iter__(thing)]):
+            found = settled(value, waiting)
+            if found is not value:
+                base.__setitem__(thing, i, found)
 
 
-HOLDING = frozenset({*CONSTANTS, list, tuple})
+def settle_keys(thing: Any, base: Any, waiting: list[Any]) -> None:
+    """Settle the keys of a dict or what is in a set; handles are hashed in copies alone."""
+    keys = [*base.__iter__(thing)]
+    if STAYING.issuperset(map(type, keys)):
+        return
+    found = {key: settled(key, waiting) for key in keys if type(key) in STAYING or not reaches(key)}
+    if len(found) == len(keys) and all(map(operator.is_, found.values(), keys)):
+        return
+    own: Any = found.values()
+    if base is not set:
+        own = {found[key]: base.__getitem__(thing, key) for key in found}
+    base.clear(thing)
+    base.update(thing, own)
 
 
-def settled(value: Any) -> Any:
-    """Give a plain array in place of a constant, also within a list or tuple."""
-    if type(value) in CONSTANTS:
+def settle_dict(thing: Any, base: Any, waiting: list[Any]) -> None:
+    """Settle the values of a dict."""
+    if len(thing) <= MOST and not STAYING.issuperset(map(type, base.values(thing))):
+        for key, value in [*base.items(thing)]:
+            found = settled(value, waiting)
+            if found is not value:
+                base.__setitem__(thing, key, found)
+
+
+CONTAINERS = (collections.OrderedDict, collections.defaultdict, dict, list, set, collections.deque)
+"""The types in C of containers that are converted with what is in them."""
+
+STAYING = PLAIN | {np.ndarray, np.float64, np.bool_}
+"""Types of what is left as it is."""
+
+
+def members_of(kind: type) -> dict[str, Any]:
+    """Give the slots of a class, and of those that it derives from."""
+    return {
+        name: member
+        for owner in reversed(kind.__mro__)
+        if "__slots__" in vars(owner)
+        for name, member in vars(owner).items()
+        if type(member) is types.MemberDescriptorType
+    }
+
+
+def settled(value: Any, waiting: list[Any]) -> Any:  # noqa: PLR0911 - one for each kind
+    """Give a plain array in place of a constant, and the original in place of a copy."""
+    kind = type(value)
+    if kind in STAYING:
+        return value
+    if kind in CONSTANTS:
         return given_away(value) if value.data.flags.writeable else value.data
-    if type(value) is tuple:
-        found = tuple(map(settled, value))
-        return value if all(a is b for a, b in zip(found, value, strict=True)) else found
-    if type(value) is list and len(value) <= MOST:
-        settle(value)
+    if isinstance(value, tuple):
+        found = [settled(each, waiting) for each in value]
+        return value if all(map(operator.is_, found, value)) else tuple.__new__(kind, found)
+    if kind is types.MethodType:
+        function, owner = settled(value.__func__, waiting), settled(value.__self__, waiting)
+        same = function is value.__func__ and owner is value.__self__
+        return value if same else types.MethodType(function, owner)
+    source = source_of(value)
+    if source is not value:
+        module = str(getattr(value, "__module__", ""))
+        is_counterpart = module.startswith("tape_ad.") and not module.startswith(__package__)
+        return value if is_counterpart else source
+    if kind is types.FunctionType and hasattr(value.__globals__, "original"):
+        return of_original_code(value, waiting)
+    if kind in ORIGINALS and not reaches(value):  # as the original would have made it
+        with contextlib.suppress(TypeError):
+            vars(object)["__class__"].__set__(value, original_of(kind))
+    if kind in CONTAINERS or kind in ORIGINALS:
+        waiting.append(value)
     return value
+
+
+def of_original_code(copy: Any, waiting: list[Any]) -> Any:
+    """Give a function that was defined within a copy as the original would have defined it."""
+    cells = []
+    for cell in copy.__closure__ or ():
+        try:
+            value = cell.cell_contents
+        except ValueError:  # of what is defined later
+            cells.append(cell)
+            continue
+        found = value if value is copy else settled(value, waiting)
+        cells.append(cell if found is value else types.CellType(found))
+    made: Any = types.FunctionType(
+        copy.__code__,
+        copy.__globals__.original,
+        copy.__name__,
+        copy.__defaults__ and tuple(settled(each, waiting) for each in copy.__defaults__),
+        tuple(cells) if copy.__closure__ is not None else None,
+    )
+    made.__kwdefaults__, made.__dict__ = copy.__kwdefaults__, copy.__dict__
+    made.__qualname__, made.__module__ = copy.__qualname__, copy.__module__
+    made.__doc__ = copy.__doc__
+    return made

@@ -13,7 +13,11 @@ __all__ = [
     "ORIGINALS",
     "SOURCES",
     "STANDARD",
+    "TWINS",
     "WeakIdentities",
+    "copy_of",
+    "forget",
+    "keep",
     "note_source",
     "note_stand_in",
     "original_of",
@@ -30,7 +34,7 @@ STAND_INS: dict[int, tuple[Any, Any]] = {}
 BUILTINS: dict[str, Any] = {}
 """The builtins of copies."""
 
-STANDARD = frozenset({"math", "cmath", "importlib", "operator", "statistics"})
+STANDARD = frozenset({"math", "cmath", "importlib", "operator", "statistics", "sys"})
 """The modules of the standard library that copies see through a view."""
 
 
@@ -58,6 +62,16 @@ class WeakIdentities:
 
 ORIGINALS = WeakIdentities()
 """What classes, modules and stand-ins for classes were made of."""
+
+COPIES: "weakref.WeakKeyDictionary[Any, Any]" = weakref.WeakKeyDictionary()
+"""The copy of each function, class, module and object that has one."""
+
+TWINS: "weakref.WeakValueDictionary[int, Any]" = weakref.WeakValueDictionary()
+"""The copies of objects, containers and local classes and functions, by the identity of those.
+
+A copy keeps alive what it is made of, so that the identity stays; it may hold it anyway, and a
+mapping that kept the copy would keep both for ever.
+"""
 
 SOURCES = WeakIdentities()
 """References to what functions were made of."""
@@ -114,3 +128,25 @@ def source_of(thing: Any) -> Any:
 def original_of(thing: Any) -> Any:
     """Give what a class or a module was copied from; anything else as it is."""
     return ORIGINALS.get(thing, thing)
+
+
+def copy_of(thing: Any) -> Any:
+    """Give the copy that there is of a function or class; ABSENT where there is none."""
+    found = TWINS.get(id(thing))
+    if found is not None and source_of(found) is thing:
+        return found
+    return COPIES.get(thing, ABSENT)
+
+
+def keep(thing: Any, copy: Any) -> None:
+    """Note the copy of a function or class, which may hold that; of a local one for its users."""
+    if "<locals>" in getattr(thing, "__qualname__", ""):
+        TWINS[id(thing)] = copy
+    else:
+        COPIES[thing] = copy
+
+
+def forget(thing: Any) -> None:
+    """Let another copy be made of a function where it is looked up."""
+    COPIES.pop(thing, None)
+    TWINS.pop(id(thing), None)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+import tape_ad.scipy as tsp
 from tape_ad.programs.engines.native.lowering.generalized import cores_of
 from tests.programs.native.running import agree_to_the_bit, natively, same_bits
 
@@ -224,3 +225,56 @@ def test_without_numpys_loops_it_is_as_ever(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_axes_of_generalized_ufuncs() -> None:
     assert cores_of(np.matmul) == (("n", "k"), ("k", "m"), ("n", "m"))
     assert cores_of(np.vecdot) == (("n",), ("n",), ())
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "c16", "c8", "i8"])
+@pytest.mark.parametrize("columns", [(), (1,), (3,)])
+def test_triangular_equations_have_scipys_bits(columns: Any, dtype: str) -> None:
+    solve = tsp.linalg.solve_triangular
+    b = numbers((6, *columns), dtype, 1)
+
+    def several(a: Array, b: Array) -> Any:
+        return [
+            solve(a, b, trans, lower=lower, unit_diagonal=unit)
+            for trans in (0, "T", "C")
+            for lower in (False, True)
+            for unit in (False, True)
+        ]
+
+    for view in (lambda a: a, lambda a: a.T, np.asfortranarray, lambda a: a[::-1, ::-1]):
+        agree_to_the_bit(several, view(positive((6, 6), dtype)), b)
+    agree_to_the_bit(lambda a, b: solve(a[1:4, 2:5], b[:3]), positive((6, 6), dtype), b)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "c16", "c8"])
+@pytest.mark.parametrize("columns", [(), (1,), (3,)])
+def test_equations_of_cholesky_factors_have_scipys_bits(columns: Any, dtype: str) -> None:
+    def several(a: Array, b: Array) -> Any:
+        return [tsp.linalg.cho_solve((a, lower), b) for lower in (False, True)]
+
+    b = numbers((6, *columns), dtype, 1)
+    for view in (lambda a: a, lambda a: a.T, np.asfortranarray, lambda a: a[::-1, ::-1]):
+        agree_to_the_bit(several, view(positive((6, 6), dtype)), b)
+
+
+@pytest.mark.parametrize("bad", [0.0, np.nan, np.inf])
+def test_errors_of_triangular_equations_are_scipys(bad: float) -> None:
+    fast = ta.compile(tsp.linalg.solve_triangular, engine="native", check_every=0)
+    a, b = positive((4, 4)), numbers(4)
+    for _ in range(3):
+        found = fast(a, b)
+    wrong = a.copy()
+    wrong[2, 2] = bad
+    with pytest.raises((np.linalg.LinAlgError, ValueError), match=r"singular|infs or NaNs"):
+        fast(wrong, b)
+    assert same_bits(fast(a, b), found)
+
+
+def test_without_scipys_capsules_it_is_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scipy.linalg.cython_lapack.__pyx_capi__", {})
+    fast = ta.compile(tsp.linalg.solve_triangular, engine="native")
+    a, b = positive((4, 4)), numbers(4)
+    for _ in range(3):
+        found = fast(a, b)
+    assert same_bits(found, tsp.linalg.solve_triangular(a, b))
+    assert "no routine of SciPy's for it" in fast.explain()

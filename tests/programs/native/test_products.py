@@ -161,3 +161,32 @@ def test_rows_of_a_product_are_looked_at_in_each_replay() -> None:
 def test_a_product_of_two_elements_keeps_its_sign(product: Any) -> None:
     agree_to_the_bit(lambda a, b: product(a * 2, b), np.zeros(1), -np.ones(1))
     agree_to_the_bit(lambda a, b: product(a * 2, b), np.zeros((1, 1)), -np.ones(1))
+
+
+SMALL_STACKS = [
+    ((16, 2, 2), (16, 2, 2)),
+    ((20, 1, 3), (3, 4)),
+    ((4, 4), (5, 4, 4, 1)),
+    ((4, 1, 3, 2), (1, 6, 2, 3)),
+    ((40, 2, 3), (3,)),
+    ((3,), (17, 3, 4)),
+]
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize(("a", "b"), SMALL_STACKS)
+def test_stacks_of_small_matrices_are_multiplied_term_by_term(a: Any, b: Any, dtype: str) -> None:
+    x, y = numbers(a, dtype), numbers(b, dtype, 1)
+    scale = np.abs(x).astype("f8") @ np.abs(y).astype("f8")
+    agree(np.matmul, x, y, scale=scale)
+    whole_x, whole_y = np.round(x), np.round(y)  # which no order of terms rounds
+    agree_to_the_bit(np.matmul, whole_x, whole_y)
+    agree_to_the_bit(np.matmul, x[..., ::-1], np.zeros_like(y))
+    agree_to_the_bit(np.matmul, -np.abs(x), np.zeros_like(y))
+
+
+def test_stacks_of_small_matrices_with_infinities_and_nan() -> None:
+    x, y = np.round(numbers((20, 3, 3), "f8")), np.round(numbers((20, 3, 3), "f8", 1))
+    x[3, 1], y[5, :, 2], y[7, 1, 1] = np.inf, -np.inf, np.nan
+    with np.errstate(invalid="ignore"):
+        agree_to_the_bit(np.matmul, x, y)

@@ -372,7 +372,8 @@ def leaving_behind(x: Any) -> Any:
     latest = np.ones(3)
     if 3 not in SHELF:
         SHELF[3] = (np.zeros(3), [np.ones(3)])
-    SHELF[x[0]] = x[0] ** 2
-    SEEN.add(x[0])
+    first = x[0]
+    SHELF[first] = first**2
+    SEEN.add(first)
     NOTES.append(np.zeros(3))
-    return HOLDER.keep(x[0]) + np.sum(SHELF[3][1][0] * latest * x) + SHELF[x[0]]
+    return HOLDER.keep(first) + np.sum(SHELF[3][1][0] * latest * x) + SHELF[first]

@@ -160,11 +160,12 @@ def test_copies_are_not_kept_without_the_original() -> None:
         return lambda x: math.exp(x) * factor
 
     function = made(2.0)
-    gone = weakref.ref(copying.copied_function(function))
-    assert gone() is not None
-    del function
+    copy = copying.copied_function(function)
+    assert copying.copied_function(function) is copy
+    gone = [weakref.ref(function), weakref.ref(copy)]
+    del function, copy
     gc.collect()
-    assert gone() is None
+    assert [each() for each in gone] == [None, None]
 
 
 def test_a_debugger_is_shown_the_original_lines() -> None:

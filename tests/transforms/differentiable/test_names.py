@@ -240,7 +240,55 @@ def statistics_of(x: Any) -> Any:
     more = statistics.median(values) + statistics.harmonic_mean(x) + statistics.geometric_mean(x)
     line = statistics.linear_regression(values, [1.0, 2.0, 4.0, 3.0]).slope
     normal = statistics.NormalDist(x[0], x[1])
-    return means + more + line + normal.cdf(0.3) + normal.pdf(0.3) + statistics.quantiles(x, n=3)[1]
+    means += statistics.harmonic_mean(values, weights=[1.0, 2.0, 3.0, 4.0]) ** 2
+    normals = normal.cdf(0.3) + normal.pdf(0.3) + normal.inv_cdf(x[2]) ** 2
+    normals += statistics.NormalDist.from_samples(values).stdev ** 3
+    return means + more + line + normals + statistics.quantiles(x, n=3)[1]
+
+
+def of_poly1d(x: Any) -> Any:
+    p = np.poly1d([x[0], -3.0, x[1]])
+    quotient = (p * np.poly1d(x) ** 2 / np.poly1d([1.0, x[2]]))[0]
+    return np.sum(p.r**2) + quotient(x[3]) + p.deriv()(0.5) * p.integ(k=1)(p)[1] + FIXED(x[0])
+
+
+FIXED = np.poly1d([1.0, 2.0, 3.0])
+
+
+def of_what_frompyfunc_makes(x: Any) -> Any:
+    combine = np.frompyfunc(lambda a, b: a + a * b, 2, 1)
+    return combine.reduce(x) + combine.accumulate(x)[2] + np.sum(combine.outer(x, x) ** 2)
+
+
+def ordered_by_nditer(x: Any) -> Any:
+    turned, total = x.reshape(2, 2).T, 0.0
+    each: Any
+    for i, each in enumerate(np.nditer(turned)):
+        total += i * each**2
+    iteration: Any
+    for flag in ("c_index", "f_index"):
+        iteration = np.nditer(turned, [flag])
+        total += sum((i + 1) * iteration.index * each for i, each in enumerate(iteration))
+    both: Any = np.nditer([x + 1j * x[::-1], None])
+    for given, made in both:
+        made[...] = given**2
+    return total + np.sum(np.real(both.operands[1]) ** 2)
+
+
+def shuffled(x: Any) -> Any:
+    rng, y, z = np.random.default_rng(1), x.copy(), list(x)
+    rng.shuffle(y)
+    rng.shuffle(z)
+    rows = rng.permuted(np.outer(x, x), axis=1)
+    return np.sum(rows[:, 0] ** 2) + np.sum(y**2 * np.arange(4)) + z[0] * z[1] ** 2
+
+
+class Giving:
+    def __init__(self, values: Any) -> None:
+        self.values = values
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.asarray(self.values) * 2.0
 
 
 def numbers_of_math(x: Any) -> Any:
@@ -381,6 +429,15 @@ ROWS: dict[str, Function] = {
         np.vectorize(np.dot, signature="(n),(n)->()")(np.stack([x, x**2]), x)
     ),
     "np.linalg": lambda x: np.linalg.norm([x[0], x[1]]),
+    "poly1d": of_poly1d,
+    "bmat": without_warnings(lambda x: np.sum(np.asarray(np.bmat([[x[:2], x[2:]]])) ** 2)),
+    "apply_over_axes": lambda x: np.sum(np.apply_over_axes(np.sum, np.outer(x, x), [0, 1])) ** 2,
+    "nditer in the order of memory": ordered_by_nditer,
+    "what frompyfunc makes": of_what_frompyfunc_makes,
+    "triangular": drawn("triangular", -1.0, 0, 2.0),
+    "triangular of all": drawn("triangular", 3, 0, 2, (2, 3)),
+    "shuffle and permuted": shuffled,
+    "an object that gives an array": lambda x: np.sum(np.exp(Giving(x)) * np.asarray([Giving(x)])),
     "a rule of SciPy's": lambda x: np.sum(scipy.signal.lfilter([x[0], 1.0], [1.0, x[1]], x)),
     "a class of SciPy's": lambda x: scipy.interpolate.CubicSpline(np.arange(4.0), x)(1.3),
     "a distribution": lambda x: scipy.stats.norm.logpdf(0.3, x[0], x[1]),
@@ -398,6 +455,17 @@ def test_a_name_keeps_the_gradient(name: str) -> None:
 
     np.testing.assert_allclose(value, function(X), rtol=1e-13)
     np.testing.assert_allclose(slopes, differences, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_name_keeps_the_second_derivative(name: str) -> None:
+    slope = ta.grad(ta.differentiable(ROWS[name]))
+    v = np.array([0.3, -0.5, 0.2, 0.7])
+
+    curved = ta.hvp(ta.differentiable(ROWS[name]), X, v)
+
+    differences = (slope(X + 1e-6 * v) - slope(X - 1e-6 * v)) / 2e-6
+    np.testing.assert_allclose(curved, differences, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -448,7 +516,7 @@ def test_a_key_that_is_found_by_another_handle_is_a_tie() -> None:
         table = {x[0]: x[0] ** 2}
         return table[x[1]] + table.get(x[1], 0.0)
 
-    with pytest.warns(ta.errors.TieWarning):
+    with pytest.raises(ta.errors.TieError, match=r"line \d+ of test_names.py.*ta.stop_gradient"):
         ta.grad(ta.differentiable(looked_up))(np.array([0.5, 0.5]))
     with pytest.raises(KeyError):
         ta.grad(ta.differentiable(looked_up))(np.array([0.5, 0.7]))

@@ -153,3 +153,10 @@ def test_generators_see_what_is_bound_anew_while_they_wait() -> None:
     foreign.RATE = 3.0
 
     np.testing.assert_allclose([*waiting], 3 * X[1:])
+
+
+def test_the_names_of_a_copy_are_listed_as_the_originals() -> None:
+    copy: Any = copying.copied_function(foreign.rated)
+    names = copy.__globals__
+    assert len(names) == len([*names]) == len(set(names))
+    assert {*vars(foreign)} <= {*names}

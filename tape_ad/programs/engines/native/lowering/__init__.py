@@ -50,6 +50,7 @@ from tape_ad.programs.program import (
     Value,
 )
 from tape_ad.record.sweeps import all_finite
+from tape_ad.rules import facts_of
 
 __all__ = ["Lowered", "LoweredStep", "LoweringCache", "lower"]
 
@@ -208,6 +209,8 @@ def lowered(call: Call, memory_map: MemoryMap) -> Sequence[Work]:
         as_ufunc(lowering)
     elif operands_of(function) is not None:
         calls.composed(lowering)
+    elif routine := facts_of(function).routine:
+        generalized.ROUTINES[routine](lowering)
     else:
         body = BODIES.get(function) or body_of(function)
         if body is None:

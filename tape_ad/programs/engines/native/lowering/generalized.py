@@ -9,6 +9,7 @@ import inspect
 import math
 import operator
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from types import SimpleNamespace
@@ -18,7 +19,9 @@ import numpy as np
 
 from tape_ad.programs.engines.native.ir import (
     SIMPLE,
+    Callee,
     ExternalCall,
+    LLVMFunction,
     MemRef,
     RuntimeCheck,
     iteration_space,
@@ -31,11 +34,15 @@ from tape_ad.programs.engines.native.lowering.calls import (
     moved,
 )
 from tape_ad.programs.engines.native.lowering.reductions import ended
-from tape_ad.programs.engines.native.runtime.compiling import inner_loop
+from tape_ad.programs.engines.native.runtime.compiling import (
+    capsule_address,
+    inner_loop,
+    with_fields,
+)
 from tape_ad.rules.linalg.decompositions import qr_factors, singular_triplets, singular_values
 from tape_ad.rules.linalg.spectra import hermitian_eigenpairs
 
-__all__ = ["LOWERINGS", "cores_of", "over_stack"]
+__all__ = ["LOWERINGS", "ROUTINES", "cores_of", "over_stack"]
 
 BOOL, DOUBLE = np.dtype(bool), np.dtype(float)
 
@@ -326,6 +333,198 @@ def least(lowering: Lowering) -> None:
     for there, ref in zip(made, (x, residuals, rank, values), strict=True):
         if there is not ref:
             converted_to(lowering, there, ref)
+
+
+# LAPACK's routines, which SciPy has in capsules
+
+CALLED = """define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) {{
+entry:
+  %info = alloca i32
+{start}
+  %count = load i64, ptr %dims
+  br label %next
+next:
+  %i = phi i64 [0, %entry], [%i.next, %call]
+  %more = icmp slt i64 %i, %count
+  br i1 %more, label %call, label %done
+call:
+{place}
+  call void %data({given})
+  %said = load i32, ptr %info
+  %well = icmp eq i32 %said, 0
+  %word = zext i1 %well to i8
+  store i8 %word, ptr %p{status}
+  %i.next = add i64 %i, 1
+  br label %next
+done:
+  ret void
+}}
+"""
+
+
+@cache
+def calling(given: Sequence[str], operands: int) -> LLVMFunction:
+    """Write the loop that calls a routine of Fortran's, whose address it is given as its data.
+
+    Parameters
+    ----------
+    given : sequence of str
+        What the routine takes: ``d2`` is the second length, ``p1`` the second operand.
+    operands : int
+        How many there are; the last one becomes whether all was well.
+    """
+    start, place = [], []
+    for k in range(operands):
+        start += [f"  %q{k} = field ptr %args, {k}", f"  %s{k} = field i64 %steps, {k}"]
+        place.append(f"  %o{k} = mul i64 %i, %s{k}")
+        place.append(f"  %p{k} = getelementptr i8, ptr %q{k}, i64 %o{k}")
+    lengths = {name for name in given if name[0] == "d"}
+    start += [f"  %{d} = getelementptr i64, ptr %dims, i64 {d[1:]}" for d in sorted(lengths)]
+    text = CALLED.format(
+        start="\n".join(start),
+        place="\n".join(place),
+        given=", ".join(f"ptr %{name}" for name in given),
+        status=operands - 1,
+    )
+    return LLVMFunction(with_fields(text))
+
+
+PREFIXES = {"f": "s", "d": "d", "F": "c", "D": "z"}
+CYTHONS = {"s": "s", "d": "d", "c": "float_complex", "z": "double_complex"}
+
+
+def routine_of(name: str, dtype: np.dtype[Any], signature: str) -> int:
+    """Find a routine of LAPACK's as SciPy has it.
+
+    Parameters
+    ----------
+    name : str
+    dtype : dtype
+    signature : str
+        What it takes: a letter for each argument, ``c`` for a character, ``i`` for an integer, and
+        ``x`` for an array.
+    """
+    prefix = PREFIXES.get(dtype.char)
+    capsules = getattr(sys.modules.get("scipy.linalg.cython_lapack"), "__pyx_capi__", {})
+    capsule = capsules.get(f"{prefix}{name}")
+    if prefix is None or capsule is None or sys.byteorder == "big":
+        raise NotLowerable("no routine of SciPy's for it")
+    kinds = {"c": "char", "i": "int", "x": CYTHONS[prefix]}
+    found = capsule_address(capsule, f"void ({', '.join(f'{kinds[k]} *' for k in signature)})")
+    if found is None:
+        raise NotLowerable("a routine of SciPy's that takes something else")
+    return found
+
+
+def is_fortran(ref: MemRef) -> bool:
+    """Tell whether matrices are in the order of Fortran, without gaps."""
+    (n, k), (down, beside), size = ref.shape[-2:], ref.strides[-2:], ref.dtype.itemsize
+    return (n == 1 or down == size) and (k == 1 or beside == n * size)
+
+
+def in_fortran(lowering: Lowering, ref: MemRef, dtype: np.dtype[Any], *, new: bool) -> MemRef:
+    """Give matrices in the order of Fortran, of a dtype; new ones if they are written over."""
+    if not new and ref.dtype == dtype and is_fortran(ref):
+        return ref
+    *stack, n, k = ref.shape
+    there = lowering.temporary((*stack, k, n), dtype).seen(lambda array: array.mT)
+    converted_to(lowering, ref, there)
+    return there
+
+
+def check_finite(lowering: Lowering, *refs: MemRef) -> None:
+    """Leave to NumPy what SciPy refuses."""
+    for ref in refs:
+        if ref.dtype.kind in "fc":
+            word = lowering.temporary((), BOOL)
+            nest = lowering.nest(ref.shape)
+            finite = nest.op(np.isfinite, (ref.dtype, BOOL), nest.read(ref))
+            ended(nest, np.logical_and, finite, range(len(ref.shape)), word)
+            lowering.work.append(RuntimeCheck(word, 1))
+
+
+def by_routine(
+    lowering: Lowering,
+    routine: str,
+    signature: str,
+    given: Sequence[str],
+    a: MemRef,
+    b: MemRef,
+    words: Sequence[str],
+) -> None:
+    """Solve with a matrix that a routine writes its solution over.
+
+    Parameters
+    ----------
+    lowering : Lowering
+    routine, signature : str
+    given : sequence of str
+        What it takes, as in `calling`: the lengths are the number of rows, of columns, and `words`;
+        the operands the matrix and the solution.
+    a, b : MemRef
+    words : sequence of str
+        Letters that say what is wanted.
+    """
+    out = lowering.out
+    dtype = out.dtype
+    if dtype.char not in PREFIXES or len(a.shape) != 2 or len(b.shape) > 2:
+        raise NotLowerable("of such shapes and dtypes")
+    target = out
+    if len(b.shape) == 1:
+        b, target = (ref.seen(lambda array: array[:, None]) for ref in (b, out))
+    address = routine_of(routine, dtype, signature)
+    matrix = in_fortran(lowering, a, dtype, new=False)
+    if is_fortran(target):
+        x = target
+        converted_to(lowering, b, x)
+    else:
+        x = in_fortran(lowering, b, dtype, new=True)
+    word = lowering.temporary((), BOOL)
+    n, k = b.shape
+    lowering.work.append(
+        ExternalCall(
+            Callee(calling(tuple(given), 3), address, routine),
+            [matrix, x],
+            [word, x],
+            (1, n, k, *map(ord, words)),
+            (0, 0, 0),
+            cost=n * n * k // 2,
+        )
+    )
+    lowering.work.append(RuntimeCheck(word, 1))
+    if x is not target:
+        converted_to(lowering, x, target)
+
+
+def triangular(lowering: Lowering) -> None:
+    """Lower `scipy.linalg.solve_triangular`, which goes by how the matrix lies."""
+    found = lowering.options(
+        "a", "b", "trans", "lower", "unit_diagonal", "overwrite_b", "check_finite"
+    )
+    a, b = lowering.source(found["a"]), lowering.source(found["b"])
+    if found.get("check_finite", True):
+        check_finite(lowering, a, b)
+    trans = {"N": 0, "T": 1, "C": 2}.get(found.get("trans", 0), found.get("trans", 0))
+    lower = bool(found.get("lower", False))
+    if not (is_fortran(a) or trans == 2):
+        a, lower, trans = a.seen(lambda array: array.mT), not lower, int(not trans)
+    words = "UL"[lower], "NTC"[trans], "NU"[bool(found.get("unit_diagonal", False))]
+    given = ("d3", "d4", "d5", "d1", "d2", "p0", "d1", "p1", "d1", "info")
+    by_routine(lowering, "trtrs", "ccciixixii", given, a, b, words)
+
+
+def positive(lowering: Lowering) -> None:
+    """Lower the solution by a Cholesky factor."""
+    found = lowering.options("c", "b", "lower", "overwrite_b", "check_finite")
+    c, b = lowering.source(found["c"]), lowering.source(found["b"])
+    if found.get("check_finite", True):
+        check_finite(lowering, c, b)
+    given = ("d3", "d1", "d2", "p0", "d1", "p1", "d1", "info")
+    by_routine(lowering, "potrs", "ciixixii", given, c, b, "UL"[bool(found["lower"])])
+
+
+ROUTINES: Mapping[str, Callable[[Lowering], None]] = {"trtrs": triangular, "potrs": positive}
+"""By LAPACK's names, which functions have among their facts."""
 
 
 # Fourier transforms

@@ -79,6 +79,9 @@ def multiplied(
     if ufunc is np.matmul and refs[0].shape[-1] == 1 and out.dtype.kind != "c":
         by_elements(lowering, *refs)
         return
+    if ufunc is np.matmul and is_many_small(*refs):
+        by_terms(lowering, *refs)
+        return
     over_stack(lowering, ufunc, refs[:-1], refs[-1:], packs=False)
 
 
@@ -117,6 +120,29 @@ def by_elements(lowering: Lowering, x: MemRef, y: MemRef, out: MemRef) -> None:
     if out.dtype.kind in "fc":
         product = nest.op(np.add, kinds, product, Literal.of(0, out.dtype))
     nest.write(product, out)
+
+
+TINY, STACK = 4, 16
+"""Up to how many rows and columns matrices are so small, and from how many in a stack on so many,
+that BLAS spends its time on being called."""
+
+
+def is_many_small(x: MemRef, y: MemRef, out: MemRef) -> bool:
+    """Tell whether it is a stack of products of very small matrices."""
+    if out.dtype.kind != "f" or max(*x.shape[-2:], y.shape[-1]) > TINY:
+        return False
+    return math.prod(out.shape[:-2]) >= STACK
+
+
+def by_terms(lowering: Lowering, x: MemRef, y: MemRef, out: MemRef) -> None:
+    """Multiply matrices with all their terms written out, one element of each at a time."""
+    nest, kinds = lowering.nest(out.shape), [out.dtype] * 3
+    total: Argument = Literal.of(0, out.dtype)
+    for k in range(x.shape[-1]):
+        column, row = x.part((..., slice(k, k + 1))), y.part((..., slice(k, k + 1), slice(None)))
+        args = [nest.read(each.broadcast(out.shape)) for each in (column, row)]
+        total = nest.op(np.add, kinds, total, nest.op(np.multiply, kinds, *args))
+    nest.write(total, out)
 
 
 def as_dot(lowering: Lowering) -> None:

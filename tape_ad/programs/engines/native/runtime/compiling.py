@@ -19,6 +19,7 @@ __all__ = [
     "Host",
     "Module",
     "builtin",
+    "capsule_address",
     "compiled",
     "fits",
     "host",
@@ -171,6 +172,28 @@ def python_symbols(*names: str) -> dict[str, int]:
 def address_of(function: Any) -> int:
     """Say where a function of ctypes is."""
     return int(ctypes.cast(function, ctypes.c_void_p).value or 0)
+
+
+def capsule_address(capsule: Any, signature: str) -> int | None:
+    """Say where a function is that Cython has put into a capsule, if it takes what is expected.
+
+    Parameters
+    ----------
+    capsule : PyCapsule
+    signature : str
+        Its declaration, with Cython's names of C types written short: ``void (char *, d *)``.
+    """
+    name_of = ctypes.pythonapi.PyCapsule_GetName
+    name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    name = name_of(capsule) or b""
+    if (
+        re.sub(r"__pyx_t_\w*?_?([sdcz]|(?:float|double)_complex) ", r"\1 ", name.decode())
+        != signature
+    ):
+        return None
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return int(pointer(capsule, name) or 0) or None
 
 
 FASTCALL = 0x0080
