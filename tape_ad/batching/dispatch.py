@@ -161,7 +161,7 @@ def called_for_each(batch: Batch, function: Function, calls: Iterator[Any]) -> l
     for args, kwargs in calls:
         try:
             outs.append(function(*args, **kwargs))
-        except OF_VALUES as error:
+        except Exception as error:
             outs.append(error)
     failed = np.array([isinstance(out, Exception) for out in outs])
     if not np.any(failed):

@@ -913,6 +913,20 @@ def taken_or_none(x: Array, i: Array) -> Array:
         return -1.0 * x[0]
 
 
+@ta.custom_rule(pull=lambda ct, out, x: ct)
+def of_positive(x: Array) -> Array:
+    if x[0] < 0:
+        raise RuntimeError("no root")
+    return 2 * x
+
+
+def root_or_none(x: Array, i: Array) -> Array:
+    try:
+        return of_positive(x)
+    except RuntimeError:
+        return -1.0 * x
+
+
 def logarithm_or_none(x: Array, i: Array) -> Array:
     with np.errstate(all="raise"):
         try:
@@ -922,7 +936,7 @@ def logarithm_or_none(x: Array, i: Array) -> Array:
 
 
 @pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
-@pytest.mark.parametrize("f", [item_or_none, taken_or_none, logarithm_or_none])
+@pytest.mark.parametrize("f", [item_or_none, taken_or_none, root_or_none, logarithm_or_none])
 def test_errors_of_some_are_caught_for_those(f: Any) -> None:
     places = np.array([0, 5, 2, -7, 1])
     assert ta.batched(f)(X, places).tolist() == [
