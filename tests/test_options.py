@@ -1,5 +1,6 @@
 """Every option of the public functions is used: nonsense in its place is an error."""
 
+import importlib
 import inspect
 import tempfile
 from collections.abc import Callable, Iterator
@@ -7,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.optimize
+import scipy.sparse
 
 import tape_ad as ta
 import tape_ad.scipy.integrate
@@ -428,6 +431,144 @@ def test_an_option_that_numpy_and_scipy_look_at_is_looked_at() -> None:
         handles = case.filled([rec.tensor(x) for x in case.leaves()])
         if refused(row, name, values) and not refused(row, name, handles):
             silent.append(f"{row.function.__module__}.{row}: {name}")
+    assert silent == []
+
+
+# Of functions of `tape_ad.scipy` without a row: where SciPy's find an option to be nonsense
+
+SQUARE = np.eye(3) * 3 + 0.5
+SPARSE = np.array([[1.0, 2.0, 0.0], [0.0, 3.0, 1.0], [2.0, 0.0, 1.0]])
+LINE, WAVE = np.linspace(0.0, 2.0, 8), np.sin(np.linspace(0.3, 2.0, 8))
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+
+
+def rooted(f: Any, t: Array, m: Any, **options: Any) -> Any:
+    return f(lambda x, *a: x - t[0], -2.0, 2.0, **options)
+
+
+def smallest(f: Any, t: Array, m: Any, **options: Any) -> Any:
+    given = {"args": (t,), "disp": False} | options
+    return f(lambda x, s: np.sum((x - s) ** 2), X, **given)
+
+
+def smallest_number(f: Any, t: Array, m: Any, **options: Any) -> Any:
+    return f(lambda x, s: (x - s) ** 2, **{"args": (t[0],)} | options)
+
+
+def solved(f: Any, t: Array, m: Any, **options: Any) -> Any:
+    return f(lambda x: (x - t) * 1.5, X, **options)
+
+
+def of_places(f: Any, t: Array, m: Any, **options: Any) -> Any:
+    return f((t, ([0, 1, 2], [1, 0, 2])), **{"shape": (3, 3)} | options).toarray()
+
+
+def of_matrix(f: Any, t: Array, m: Any, **options: Any) -> Any:
+    return f(SPARSE * t, **options).toarray()
+
+
+def of_matrices(f: Any, t: Array, m: Any, **options: Any) -> Any:
+    return f([m.csr_array(SPARSE * t), m.csr_array(SPARSE)], **options).toarray()
+
+
+def of_one_sparse(f: Any, t: Array, m: Any, **options: Any) -> Any:
+    return f(m.csr_array(SPARSE * t), **options).toarray()
+
+
+def of_two_sparse(f: Any, t: Array, m: Any, **options: Any) -> Any:
+    return f(m.csr_array(SPARSE * t), SPARSE, **options).toarray()
+
+
+def through_points(f: Any, t: Array, m: Any, **options: Any) -> Any:
+    return f(LINE, WAVE * t[0], **options)(0.3)
+
+
+def over_corners(f: Any, t: Array, m: Any, **options: Any) -> Any:
+    return f(CORNERS, t, **options)([[0.2, 0.2]])
+
+
+def of_samples(f: Any, t: Array, m: Any, **options: Any) -> Any:
+    return f(t, X + 0.1, **options)
+
+
+FACES: dict[str, Call] = {
+    "special.lambertw": lambda f, t, m, **o: f(t, **o),
+    "special.logsumexp": lambda f, t, m, **o: f(t, **o),
+    "special.softmax": lambda f, t, m, **o: f(t, **o),
+    "special.log_softmax": lambda f, t, m, **o: f(t, **o),
+    "linalg.cho_solve": lambda f, t, m, **o: f((np.linalg.cholesky(SQUARE), True), t, **o),
+    "linalg.lu_solve": lambda f, t, m, **o: f((SQUARE, np.arange(3)), t, **o),
+    "linalg.solve_toeplitz": lambda f, t, m, **o: f(X + 5, t, **o),
+    **dict.fromkeys(("sparse.coo_array", "sparse.csr_array", "sparse.bsr_matrix"), of_places),
+    **dict.fromkeys(("sparse.dia_array", "sparse.lil_matrix", "sparse.dok_array"), of_matrix),
+    **dict.fromkeys(("sparse.hstack", "sparse.vstack", "sparse.block_diag"), of_matrices),
+    **dict.fromkeys(("sparse.tril", "sparse.triu"), of_one_sparse),
+    **dict.fromkeys(("sparse.kron", "sparse.kronsum"), of_two_sparse),
+    "sparse.diags": lambda f, t, m, **o: f([t], **{"offsets": [0]} | o).toarray(),
+    "sparse.linalg.expm_multiply": lambda f, t, m, **o: f(scipy.sparse.csr_array(SPARSE), t, **o),
+    "sparse.linalg.spsolve": lambda f, t, m, **o: f(scipy.sparse.csc_array(SQUARE), t, **o),
+    "sparse.linalg.spsolve_triangular": lambda f, t, m, **o: f(
+        scipy.sparse.csr_array(np.tril(SQUARE)), t, **o
+    ),
+    **dict.fromkeys(("stats.kruskal", "stats.mannwhitneyu", "stats.ranksums"), of_samples),
+    **dict.fromkeys(("stats.kendalltau", "stats.spearmanr", "stats.brunnermunzel"), of_samples),
+    "stats.rankdata": lambda f, t, m, **o: f(t, **o),
+    "interpolate.make_interp_spline": through_points,
+    "interpolate.make_splrep": through_points,
+    "interpolate.make_lsq_spline": lambda f, t, m, **o: f(
+        LINE, WAVE * t[0], [0, 0, 0, 0, 1, 2, 2, 2, 2], **o
+    )(0.3),
+    "interpolate.LinearNDInterpolator": over_corners,
+    "interpolate.CloughTocher2DInterpolator": over_corners,
+    "interpolate.NearestNDInterpolator": over_corners,
+    "integrate.quad": lambda f, t, m, **o: f(lambda x, *a: x * t[0], 0.0, 1.0, **o),
+    **dict.fromkeys(("optimize.bisect", "optimize.brentq", "optimize.toms748"), rooted),
+    **dict.fromkeys(("optimize.brenth", "optimize.ridder"), rooted),
+    "optimize.newton": lambda f, t, m, **o: f(lambda x, *a: x - t[0], 1.0, **o),
+    **dict.fromkeys(("optimize.brent", "optimize.golden"), smallest_number),
+    **dict.fromkeys(("optimize.fmin", "optimize.fmin_bfgs", "optimize.fmin_cg"), smallest),
+    "optimize.fsolve": lambda f, t, m, **o: f(lambda x, s: x - s, X, **{"args": (t,)} | o),
+    **dict.fromkeys(("optimize.anderson", "optimize.broyden1", "optimize.newton_krylov"), solved),
+    "optimize.approx_fprime": lambda f, t, m, **o: f(t, lambda x: np.sum(x**2), **o),
+    "optimize.linear_sum_assignment": lambda f, t, m, **o: f(SPARSE * t, **o),
+    "optimize.milp": lambda f, t, m, **o: f(t, **{"bounds": scipy.optimize.Bounds(0, 1)} | o),
+    "spatial.geometric_slerp": lambda f, t, m, **o: f(
+        np.array([1.0, 0.0]), np.array([0.0, 1.0]), t / 3, **o
+    ),
+}
+
+HOW = HANDLES_HAVE_NONE | {
+    *("check_finite", "copy", "permc_spec", "use_umfpack", "overwrite_A", "tree_options"),
+    *("band", "epsfcn"),  # for differences, where there is an exact Jacobian
+    "fill_value",  # which is not asked for within
+}
+"""Options that say how to compute, and not what."""
+
+
+def is_error(call: Call, f: Any, t: Array, home: Any, option: Any) -> bool:
+    try:
+        call(f, t, home, **option)
+    except Exception:
+        return True
+    return False
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", some(FACES, 3))
+def test_an_option_that_scipys_function_looks_at_is_looked_at(name: str) -> None:
+    package, _, function = name.rpartition(".")
+    homes = [importlib.import_module(f"{front}scipy.{package}") for front in ("", "tape_ad.")]
+    theirs, ours = (getattr(home, function) for home in homes)
+    call, silent = FACES[name], []
+    assert not is_error(call, theirs, X, homes[0], {})
+    assert not is_error(call, ours, ta.ComputationRecord().tensor(X), homes[1], {})
+    for each in own_parameters(theirs):
+        if each.default is each.empty or each.name in HOW:
+            continue
+        for value in (Nonsense(), *(["nonsense"] if not isinstance(each.default, bool) else [])):
+            option, t = {each.name: value}, ta.ComputationRecord().tensor(X)
+            if is_error(call, theirs, X, homes[0], option):
+                silent += [] if is_error(call, ours, t, homes[1], option) else [each.name]
     assert silent == []
 
 

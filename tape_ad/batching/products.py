@@ -15,7 +15,6 @@ from tape_ad.batching.basics import (
     Looped,
     Options,
     all_of,
-    as_axis,
     is_of,
     lone,
     loop_over,
@@ -31,7 +30,6 @@ from tape_ad.rules.sparse_products import matmul_sparse, times
 __all__ = [
     "composed",
     "contracted",
-    "crossed",
     "einsum",
     "generalized",
     "picked",
@@ -244,20 +242,3 @@ def sparse_product(batch: Batch, function: Function, args: Any, kwargs: Options)
         one = np.zeros(x.shape)
         return found[..., 0] if np.ndim(one @ matrix if left else matrix @ one) == 0 else found
     return np.swapaxes(found, -1, -2) if turned else found
-
-
-def crossed(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
-    """Multiply vectors of two or three numbers."""
-    options = dict(zip(("axisa", "axisb", "axisc", "axis"), args[2:], strict=False)) | dict(kwargs)
-    a, b = args[0] if args else options.pop("a"), args[1] if len(args) > 1 else options.pop("b")
-    places = [options.pop(name, -1) for name in ("axisa", "axisb", "axisc")]
-    axis = options.pop("axis", None)
-    if options:
-        raise Looped
-    first, second, third = places if axis is None else (axis,) * 3
-    pair = [x if hasattr(x, "ndim") else np.asarray(x) for x in (a, b)]
-    pair = [np.moveaxis(x, at, -1) for x, at in zip(pair, (first, second), strict=True)]
-    out = with_cores(batch, function, pair, (1, 1))
-    if np.ndim(out) == 1 + max(map(ndim_of, pair)) and third != -1:
-        return np.moveaxis(out, -1, as_axis(third, np.ndim(out) - 1))
-    return out

@@ -34,7 +34,6 @@ from tape_ad.batching.indexing import (
 )
 from tape_ad.batching.products import (
     contracted,
-    crossed,
     einsum,
     picked,
     sharing,
@@ -100,8 +99,6 @@ HANDLERS: dict[Any, Handler] = {
     added_at: added,
     times_matrix: picked,
     contract: contracted,
-    np.cross: crossed,
-    np.linalg.cross: crossed,
     np.may_share_memory: sharing,
     np.linalg.norm: norm,
     sparse_matmul: sparse_product,

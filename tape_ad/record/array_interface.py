@@ -420,12 +420,16 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
             return np.asarray(primal(self), dtype)
         if method == "__array__":  # called by its name, and not by NumPy
             return self if dtype is None else self.astype(dtype)
+        instead = (
+            BY_COMPILED_CODE
+            if is_copied(frame)
+            else "write np.stack([...]) to join handles, or np.concatenate([...]), for a function "
+            "that takes one array; np.broadcast_to(t, shape) for an array full of one; "
+            "rec.constant(array) to fill an array with them; t.data for the value alone; or call a "
+            "NumPy function on the handle itself"
+        )
         raise dropped_in_a_library(AS_ARRAYS) or ConversionError(
-            f"turning a handle into an ndarray ({caller()}) would drop its gradient; write "
-            "np.stack([...]) to join handles, or np.concatenate([...]), for a function that takes "
-            "one array; np.broadcast_to(t, shape) for an array full of one; rec.constant(array) to "
-            "fill an array with them; t.data for the value alone; or call a NumPy function on the "
-            "handle itself"
+            f"turning a handle into an ndarray ({caller()}) would drop its gradient; {instead}"
         )
 
     def __dlpack__(
@@ -612,11 +616,24 @@ def number_of(handle: Any, kind: str) -> Any:
         )
     if read or (copied and kind == "int"):
         return handle.data.item()
-    raise dropped_in_a_library("takes what it gets as plain numbers") or ConversionError(
-        f"{kind}(handle) ({caller()}) would drop the gradient; write t.item() for the number, a "
-        "function of NumPy, np.exp(t) in place of math.exp(t), for the gradient, and make an array "
-        "that is filled with handles by rec.constant(array)"
+    instead = (
+        BY_COMPILED_CODE
+        if copied
+        else "write t.item() for the number, a function of NumPy, np.exp(t) in place of "
+        "math.exp(t), for the gradient, and make an array that is filled with handles by "
+        "rec.constant(array)"
     )
+    raise dropped_in_a_library("takes what it gets as plain numbers") or ConversionError(
+        f"{kind}(handle) ({caller()}) would drop the gradient; {instead}"
+    )
+
+
+BY_COMPILED_CODE = (
+    "compiled code, such as that of array.array, struct and structured dtypes, asks for it: write "
+    "lists or np.asarray([...]) in its place, give it a rule by ta.custom_rule around a function "
+    "that calls it, or pass t.data if no gradient is meant to flow"
+)
+"""What to write where a copy hands a handle to what takes plain numbers and arrays alone."""
 
 
 class Absent(MigrationHint):

@@ -426,7 +426,7 @@ class Eager:
         Raises
         ------
         InPlaceError
-            Where C code moves parts of an array about.
+            Where C code moves parts of an array about, and of what is batched or traced.
         """
         record = record_among(value)
         if record is not None:
@@ -441,7 +441,13 @@ class Eager:
         target.data[unwrapped(key)] = unwrapped(value)
 
     def change(self, function: Function, target: Any, other: Any) -> Any:
-        """Apply ``target += other`` and its kind to a constant."""
+        """Apply ``target += other`` and its kind to a constant.
+
+        Raises
+        ------
+        InPlaceError
+            As for `assign`.
+        """
         record = record_among(other)
         if record is not None:
             promote(target, record)

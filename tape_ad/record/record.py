@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from tape_ad.base.trees import OverLeaves
     from tape_ad.record.inspection.profiling import profile
 
+ndarray = np.ndarray
+
 __all__ = ["ComputationRecord", "Node"]
 
 
@@ -145,8 +147,12 @@ class ComputationRecord(Shown):
                 f"ComputationRecord.tensor() got an unexpected keyword argument {name!r}"
                 f"{hint_for('argument', name)}"
             )
-        leaf = self.note(None, (), NO_OPTIONS, self._data_of(data, ""))
-        self._note_elements((leaf,))
+        data = self._data_of(data, "")
+        leaf = self.note(None, (), NO_OPTIONS, data)
+        if type(data) is ndarray and data.nbytes <= WHOLE and self.check_inputs is None:
+            self.inputs.append((leaf.index, data, data.tobytes(), data))  # as is done for several
+        else:
+            self._note_elements((leaf,))
         return leaf
 
     def constant(self, data: Any) -> Tensor:
@@ -396,7 +402,7 @@ class ComputationRecord(Shown):
             data: Any = leaf.data
             while type(data) is Tensor:
                 data = data.data
-            if type(data) is not np.ndarray:  # a number, or what is not NumPy's
+            if type(data) is not ndarray:  # a number, or what is not NumPy's
                 continue
             if data.nbytes <= WHOLE:
                 noted.append((leaf.index, data, data.tobytes(), data))
@@ -404,7 +410,7 @@ class ComputationRecord(Shown):
                 noted += [(leaf.index, few, few.tobytes(), data) for few in few_of(data)]
 
     def _data_of(self, leaf: Any, path: str) -> Any:
-        if type(leaf) is np.ndarray and leaf.dtype.kind == "f":  # nearly all are
+        if type(leaf) is ndarray and leaf.dtype.kind == "f":  # nearly all are
             return leaf if self.ambient is None else self.ambient.lift(leaf)
         if type(leaf) is not Tensor:
             if is_box(leaf) and leaf.interpreter.level > self.level:

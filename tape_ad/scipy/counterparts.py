@@ -9,7 +9,7 @@ value of theirs that differs from SciPy's in the last bit is replaced by SciPy's
 import functools
 import inspect
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeVar, cast, overload
 
@@ -37,8 +37,10 @@ __all__ = [
     "WITH_VALUE",
     "constant_beside",
     "counterpart",
+    "named",
     "refuse_elsewhere",
     "scipy_function",
+    "signed_as",
     "takes_lists",
     "with_value",
 ]
@@ -152,6 +154,25 @@ def scipy_function(
     public.handles = frozenset(handles.split())  # type: ignore[attr-defined]  # for `derived`
     public.trees = frozenset(trees.split())  # type: ignore[attr-defined]  # as well
     return public
+
+
+def signed_as(function: Function, **own: Any) -> Callable[[Function], Function]:
+    """Let a function show the signature of SciPy's, and options of its own."""
+    signature, kind = inspect.signature(function), inspect.Parameter.KEYWORD_ONLY
+    further = [inspect.Parameter(name, kind, default=each) for name, each in own.items()]
+
+    def decorate(ours: Function) -> Function:
+        parameters = sorted([*signature.parameters.values(), *further], key=lambda each: each.kind)
+        ours.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # as inspect looks for it
+        return ours
+
+    return decorate
+
+
+def named(function: Function, first: int, more: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
+    """Name the arguments of a call, from a position on."""
+    names = list(inspect.signature(function).parameters)[first : first + len(more)]
+    return zip(names, more, strict=True)
 
 
 def is_users(value: Any) -> bool:

@@ -184,7 +184,7 @@ class Block(Protocol):
 
 @define(eq=False, repr=False)
 class Use:
-    """One call of a block.
+    """One call of a function that is recorded as a block, and what a sweep needs of it.
 
     Attributes
     ----------

@@ -798,6 +798,21 @@ def test_a_batch_of_a_checkpoint_is_one_node() -> None:
 
 
 @pytest.mark.parametrize("order", ["C", "F", "A", "K"])
+def test_what_is_copied_lies_in_the_order_that_is_asked_for(order: Any) -> None:
+    def copies(x: Any) -> Any:
+        square = x.reshape(2, 2).T
+        made = np.copy(square, order=order), square.copy(order), np.multiply(x, x, order=order)
+        parts = [each.ravel("K") for each in (*made, square.astype(float, order=order))]
+        return np.concatenate([*parts, made[0].reshape(4, order="A")])
+
+    x = np.arange(1.0, 13.0).reshape(3, 4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BatchWarning)  # of orders that are taken one by one
+        found = ta.batched(copies)(x)
+    np.testing.assert_array_equal(found, [copies(each) for each in x])
+
+
+@pytest.mark.parametrize("order", ["C", "F", "A", "K"])
 @pytest.mark.parametrize(
     "flatten", [np.ravel, lambda x, order: x.reshape(-1, order="A" if order == "K" else order)]
 )

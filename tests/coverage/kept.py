@@ -88,7 +88,11 @@ KEPT: Mapping[str, Mapping[str, str]] = {
         "`yule`": "SciPy gives 0 without a slope where vectors differ in one manner alone",
         "`distance_matrix` `minkowski_distance`": "the same; and SciPy 1.18 deprecates them",
         "`geometric_slerp`": "SciPy's steps take 3.9 times as long",
-        "`Rotation` `RotationSpline` `KDTree`": "they are compiled, or other code in each release",
+        "`Rotation` `Slerp` `KDTree`": "they are compiled, or other code in each release",
+        "`RotationSpline`": (
+            "SciPy's own class, but for the rates that it iterates for, whose derivatives are "
+            "those of the equations, and for formulas that lose digits at small angles"
+        ),
     },
     "scipy.signal": {
         "`ShortTimeFFT.stft`": (

@@ -121,7 +121,10 @@ class Noise:
         if all(exact):
             return outs
         function, others = call.function, outs
-        if not isinstance(function, (np.ufunc, OpaqueFunction)) and function not in ARITHMETIC:
+        alone = isinstance(function, OpaqueFunction) or (
+            isinstance(function, np.ufunc) and function.signature is None
+        )
+        if not alone and function not in ARITHMETIC:
             others = self.called_with_moved_operands(call, values, outs)
         return [
             one if same else self.moved(other, one, function, given)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from attrs import evolve
 
+from tape_ad.rules.numpy.matrices import vector_product
 from tests.rules.rows_linalg import REGULAR
 from tests.rules.table import REAL, Row
 
@@ -48,7 +49,7 @@ NAMESAKES: list[Row] = [
     ),
     Row(np.linalg.trace, [REAL(3, 3)], options={"dtype": "complex128"}, nodes=2),
     *(
-        Row(np.linalg.cross, [REAL(*a), REAL(*b)], options=options, complex=True)
+        Row(np.linalg.cross, [REAL(*a), REAL(*b)], options=options, nodes=4, complex=True)
         for a, b, options in (((2, 3), (3,), {}), ((3, 2), (3, 1), {"axis": 0}))
     ),
     *(
@@ -73,6 +74,10 @@ NAMESAKES: list[Row] = [
 ]
 
 ROWS: list[Row] = [
+    *(
+        Row(vector_product, [REAL(*a), REAL(*b)], complex=True, no_jax="it is np.cross")
+        for a, b in (((3,), (2, 3)), ((4, 1, 3), (2, 3)))
+    ),
     *(evolve(row, note="in linalg") for row in NAMESAKES),
     *(
         Row(function, [REAL(3, 4, 2)], options=options, nodes=2, complex=True)
@@ -86,7 +91,7 @@ ROWS: list[Row] = [
     ),
     Row(np.trace, [REAL(3, 3)], options={"dtype": "complex128"}, nodes=3),
     *(
-        Row(np.cross, [REAL(*a), REAL(*b)], options=options, complex=True)
+        Row(np.cross, [REAL(*a), REAL(*b)], options=options, nodes=4, complex=True)
         for a, b, options in (
             ((3,), (3,), {}),
             ((2, 3), (2, 3), {}),

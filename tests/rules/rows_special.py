@@ -6,7 +6,7 @@ import numpy as np
 
 from tape_ad.rules import load_lazy_tables, load_scipy_rules
 from tape_ad.scipy import special as sp
-from tape_ad.scipy.special import elementary, elliptic, error
+from tape_ad.scipy.special import elementary, error
 from tape_ad.scipy.special.shared import ufuncs
 from tests.rules.table import (
     INSIDE,
@@ -161,11 +161,6 @@ INTEGRALS = [
     *scipy_rows(sp.ellipk, uniform(-3.0, 0.9), no_jax=OURS),
     *scipy_rows(sp.ellipe, uniform(-3.0, 0.9), no_jax=OURS),
     *scipy_rows(sp.ellipkm1, uniform(0.1, 4.0), no_jax=OURS),
-    *(
-        row
-        for function in (elliptic.carlson_first, elliptic.carlson_last)
-        for row in elementwise(function, uniform(0.2, 2.0), no_jax=OURS)
-    ),
     *(
         Row(
             sp.hyp1f1,

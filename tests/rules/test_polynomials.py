@@ -167,3 +167,12 @@ def test_coefficients_of_many_roots_keep_their_digits_in_the_derivative() -> Non
     jacobian = ta.jacobian(np.poly)(zeros)
     expected = [-np.append(0.0, np.poly(np.delete(zeros, i))) for i in range(40)]
     np.testing.assert_allclose(jacobian, np.transpose(expected), rtol=1e-11)
+
+
+@pytest.mark.parametrize("bad", [np.inf, np.nan])
+def test_slopes_of_a_kernel_are_finite_where_infinities_do_not_meet_it(bad: float) -> None:
+    signal = np.arange(1.0, 8.0)
+    signal[0] = bad
+    slope = ta.grad(lambda kernel: np.sum(np.convolve(signal, kernel, "same")))(np.ones(3))
+    assert slope[0] == 27.0
+    assert not np.isfinite(slope[1:]).any()

@@ -228,8 +228,9 @@ def test_odeint_twice() -> None:
 
 def test_what_odeint_refuses() -> None:
     rate = ta.ComputationRecord().tensor(0.5)
-    with pytest.raises(UnsupportedArgumentError, match="odeint: the function closes over a handle"):
-        integrate.odeint(lambda y, t: -rate * y, [1.0], [0.0, 1.0])
+    decay: Any = lambda y, t: -rate * y  # noqa: E731 - it is short
+    with pytest.raises(UnsupportedArgumentError, match="odeint: what the function calls closes"):
+        integrate.odeint(lambda y, t: 2 * decay(y, t), [1.0], [0.0, 1.0])
     with pytest.raises(UnsupportedArgumentError, match="odeint: the argument rtol="):
         integrate.odeint(lambda y, t: -y, [1.0], [0.0, 1.0], rtol=rate)
 
@@ -308,10 +309,34 @@ def test_what_the_adjoint_equation_does_not_give_is_refused() -> None:
 
 
 @pytest.mark.parametrize("method", ["LSODA", "Radau"])
-def test_the_adjoint_equation_refuses_closures(method: str) -> None:
+def test_the_adjoint_equation_and_closures(method: str) -> None:
     rate = ta.ComputationRecord().tensor(0.5)
+    decay: Any = lambda t, y: -rate * y  # noqa: E731 - it is short
     with pytest.raises(UnsupportedArgumentError, match="closes over a handle"):
-        integrate.solve_ivp(lambda t, y: -rate * y, (0, 1), [1.0], method)
+        integrate.solve_ivp(lambda t, y: 2 * decay(t, y), (0, 1), [1.0], method)
+
+    def of(p: Any, jac: bool) -> Any:
+        given: Any = {"jac": lambda t, y: -p[0] * np.eye(1)} if jac else {}
+        found = integrate.solve_ivp(
+            lambda t, y: -p[0] * y + p[1], (0, 1), [1.0], method, rtol=1e-9, atol=1e-10, **given
+        )
+        return found.y[0, -1]
+
+    def formula(p: Any) -> Any:
+        return (1 - p[1] / p[0]) * np.exp(-p[0]) + p[1] / p[0]
+
+    p = np.array([0.5, 0.3])
+    for jac in (False, True):
+        close(ta.grad(lambda p, jac=jac: of(p, jac))(p), ta.grad(formula)(p), rtol=1e-6)
+    close(ta.hessian(lambda p: of(p, False))(p), ta.hessian(formula)(p), rtol=1e-5, atol=1e-6)
+
+
+def test_odeint_of_a_function_that_closes_over_handles() -> None:
+    def of(p: Any, **options: Any) -> Any:
+        return integrate.odeint(lambda y, t: -p * y, [1.0], [0.0, 2.0], **options)[1, 0]
+
+    for options in ({}, {"Dfun": lambda y, t: -0.5 * np.eye(1)}):
+        close(ta.grad(lambda p, o=options: of(p, **o))(0.5), -2 * np.exp(-1), rtol=1e-6)
 
 
 def test_a_solution_that_does_not_reach_the_end_warns() -> None:

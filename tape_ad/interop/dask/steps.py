@@ -200,6 +200,8 @@ def value_and_grad(
     >>> client.close()
     """
     check_callable("distributed.value_and_grad", loss)
+    if columns is not None and not callable(columns):
+        raise TypeError(f"columns is a function of a frame, or None, and not {columns!r}")
     if reduce not in {"mean", "sum"}:
         raise ValueError(f"reduce is 'mean' or 'sum', not {reduce!r}")
     return Distributed(loss, reduce, has_aux, columns, keep, compile)

@@ -419,7 +419,7 @@ class Capture:
         return error
 
     def program(self, output: Any) -> Program:
-        """Give what was noted.
+        """Give the program of what was noted.
 
         Raises
         ------

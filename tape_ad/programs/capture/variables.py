@@ -295,7 +295,7 @@ class WatchedArray:
         return functools.partial(contents, array) if padded else array.tobytes
 
     def named(self) -> str:
-        """Give its title."""
+        """Name the variable for a message."""
         return self.title
 
     def holds(self) -> bool:

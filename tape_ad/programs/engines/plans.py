@@ -443,7 +443,7 @@ class Arena:
         return start
 
     def give_back(self, start: int, size: int) -> None:
-        """Let others have it."""
+        """Free memory of the arena, for later values of that size."""
         (self._small if size <= SMALL else self._free).setdefault(size, []).append(start)
 
     def _join(self) -> None:

@@ -100,7 +100,7 @@ def stand_in(
 def new_stand_in(
     shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]
 ) -> tuple[Any, int]:
-    """Make a new one."""
+    """Make an array of these strides anew; see `stand_in`."""
     ways = [(length - 1) * stride for length, stride in zip(shape, strides, strict=True)]
     before = -sum(way for way in ways if way < 0)
     after = sum(way for way in ways if way > 0) + dtype.itemsize
@@ -253,10 +253,12 @@ class Trace:
         return target
 
     def product(self, x: Any, y: Any) -> Symbol:
-        """Note a product of matrices."""
-        if min(x.ndim, y.ndim) < 2:
-            raise NotInlined("a product with a vector")
-        shape = (*np.broadcast_shapes(x.shape[:-2], y.shape[:-2]), x.shape[-2], y.shape[-1])
+        """Note a product of matrices or vectors."""
+        if not x.ndim or not y.ndim:
+            raise NotInlined("a product with a number")
+        rows, columns = x.shape[:-1], y.shape[-1:] if y.ndim > 1 else ()
+        stack = np.broadcast_shapes(rows[:-1], y.shape[:-2])
+        shape = (*stack, *rows[-1:], *columns)
         return self.note(np.matmul, (x, y), {}, shape, common_dtype(x, y))
 
     def reduction(
@@ -297,6 +299,11 @@ class Trace:
             function, (array, *args), kwargs, shown.shape, shown.dtype, owner, shown.strides
         )
 
+    def rearranged(self, function: Function, *args: Any, **kwargs: Any) -> Symbol:
+        """Note a call of a function whose results have shapes by those of its arguments."""
+        found = function(*stand_ins(args), **{name: stand_ins(x) for name, x in kwargs.items()})
+        return self.note(function, args, kwargs, found.shape, found.dtype)
+
     def call(self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Note a call of a function that is no ufunc, or the calls of its own body."""
         facts = known_facts(function)
@@ -312,13 +319,25 @@ class Trace:
         if function in (np.where, np.clip) and len(args) == 3 and not kwargs:
             dtype = common_dtype(*args[function is np.where :])
             return self.note(function, args, {}, shape_of(*args), dtype)
-        body = body_of(function)
+        moves = function in REARRANGING
+        body = functools.partial(self.rearranged, function) if moves else body_of(function)
         if body is None:
             raise NotInlined(f"{function_name(function)} in a body")
         return body(*args, **kwargs)
 
 
 ABOUT_SHAPES: Mapping[Any, str] = {np.shape: "shape", np.ndim: "ndim", np.size: "size"}
+
+
+REARRANGING: frozenset[Any] = frozenset({np.concatenate, np.stack, np.pad, np.zeros_like})
+"""Functions whose results are what they are of any numbers, but for the elements."""
+
+
+def stand_ins(arg: Any) -> Any:
+    """Put arrays, whose elements nobody looks at, in place of the symbols in an argument."""
+    if type(arg) is Symbol:
+        return stand_in(arg.shape, arg.value.strides, arg.dtype)[0]
+    return type(arg)(map(stand_ins, arg)) if type(arg) in (tuple, list) else arg
 
 
 def values(arg: Any) -> Any:

@@ -456,7 +456,7 @@ class Bound:
         functools.update_wrapper(self, types.MethodType(self.compiled, self.instance), updated=())
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Call the method."""
+        """Call the compiled function with the instance as its first argument."""
         return self.compiled(self.instance, *args, **kwargs)
 
     def check(self, /, *args: Any, **kwargs: Any) -> None:

@@ -52,7 +52,7 @@ class Writer:
     _numbers: Iterator[int] = field(factory=count)
 
     def add(self, line: str) -> None:
-        """Append a line."""
+        """Append a line to the source of the check."""
         self.lines.append(f"    {line}")
 
     def new(self) -> str:

@@ -19,6 +19,7 @@ __all__ = [
     "column_stack",
     "convolved",
     "correlated",
+    "crossed",
     "deviation",
     "dstack",
     "euclidean",
@@ -49,6 +50,19 @@ SHORT = 256
 def outer(a: Array, b: Array) -> Array:
     """Multiply all elements with all others; see `numpy.outer`."""
     return np.ravel(a)[:, None] * np.ravel(b)
+
+
+def crossed(
+    a: Array, b: Array, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Array:
+    """Multiply 3-vectors; see `numpy.cross`."""
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    a, b = np.moveaxis(a, axisa, -1), np.moveaxis(b, axisb, -1)
+    if a.shape[-1] != 3 or b.shape[-1] != 3:
+        raise NO_BODY
+    parts = [a[..., j] * b[..., k] - a[..., k] * b[..., j] for j, k in ((1, 2), (2, 0), (0, 1))]
+    return np.moveaxis(np.stack(parts, axis=-1), -1, axisc)
 
 
 def vdot(a: Array, b: Array) -> Array:

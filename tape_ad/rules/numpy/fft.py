@@ -108,7 +108,7 @@ def transforms(
 
 
 def chained(maps: Sequence[LinearMap]) -> LinearMap:
-    """Make one map of some."""
+    """Put maps one behind the other, as one map."""
     return maps[0] if len(maps) == 1 else Chain(tuple(maps))
 
 

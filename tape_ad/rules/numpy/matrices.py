@@ -6,22 +6,23 @@ from typing import Any, ClassVar
 
 import numpy as np
 from attrs import define
+from numpy.lib.array_utils import normalize_axis_index
 
+from tape_ad.base.arrays.overridable import overridable
 from tape_ad.rules import facts
-from tape_ad.rules.base import Call, Derivation, Entry, Maker, arguments_of, as_array, refuse, rule
+from tape_ad.rules.base import Derivation, Entry, arguments_of, as_array, refuse, rule
 from tape_ad.rules.maps import (
-    Adjoint,
     Array,
     Chain,
     Index,
     LinearMap,
     Shape,
-    Stretch,
     Transpose,
 )
 from tape_ad.rules.maps.patterns import rows_of
+from tape_ad.rules.numpy import bodies
 
-__all__ = ["MATRICES"]
+__all__ = ["MATRICES", "vector_product"]
 
 vecdot: Callable[..., Array] = np.vecdot
 """NumPy's type for it leaves out ``axis=``."""
@@ -59,7 +60,7 @@ def diagonal_partial(out: Array, a: Array, offset: int, axis1: int, axis2: int) 
     return Chain((*moved, index))
 
 
-def trace(a: Array, offset: int, axis1: int, axis2: int, dtype: Any) -> Array:
+def trace(a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Array:
     """Add up a diagonal."""
     return np.sum(np.diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype)
 
@@ -77,15 +78,25 @@ class Cross:
     left: bool
 
     def push(self, t: Array) -> Array:
-        return cross(t, self.other) if self.left else cross(self.other, t)
+        return vector_product(t, self.other) if self.left else vector_product(self.other, t)
 
     def pull(self, ct: Array) -> Array:
         other = self.other.conjugate()
-        return cross(other, ct) if self.left else cross(ct, other)
+        return vector_product(other, ct) if self.left else vector_product(ct, other)
 
 
-def cross(a: Array, b: Array) -> Array:
-    """Multiply 3-vectors along the last axis, plain arrays of one dtype in half of NumPy's time."""
+@overridable
+def vector_product(a: Array, b: Array) -> Array:
+    """Multiply 3-vectors along the last axis, plain arrays of one dtype in half of NumPy's time.
+
+    Parameters
+    ----------
+    a, b : array, shape (..., 3)
+
+    Returns
+    -------
+    array, shape (..., 3)
+    """
     if type(a) is not np.ndarray or type(b) is not np.ndarray or a.dtype is not b.dtype:
         return np.cross(a, b)
     shape = a.shape if a.shape == b.shape else np.broadcast_shapes(a.shape, b.shape)
@@ -96,68 +107,45 @@ def cross(a: Array, b: Array) -> Array:
     return product
 
 
-def cross_signature(
+def cross_product(
     a: Array,
     b: Array,
     axisa: int = -1,
     axisb: int = -1,
     axisc: int = -1,
     axis: int | None = None,
-) -> Call:
-    """Sort the arguments of `numpy.cross`."""
-    axes = (axisa, axisb, axisc) if axis is None else (axis,) * 3
-    return (a, b), dict(zip(("axisa", "axisb", "axisc"), axes, strict=True))
+) -> Array:
+    """Multiply vectors of two or three numbers, as `numpy.cross` does."""
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    vectors = [last(as_array(each), place) for each, place in ((a, axisa), (b, axisb))]
+    sizes = [each.shape[-1] for each in vectors]
+    if sizes != [3, 3]:
+        np.cross(np.zeros(sizes[0]), np.zeros(sizes[1]))  # which NumPy warns of, or refuses
+    whole = [
+        each if each.shape[-1] == 3 else np.concatenate((each, np.zeros_like(each[..., :1])), -1)
+        for each in vectors
+    ]
+    product = vector_product(*whole)
+    if sizes == [2, 2]:
+        return product[..., 2]
+    return product if axisc in (-1, product.ndim - 1) else np.moveaxis(product, -1, axisc)
 
 
-def to_vectors(shape: Shape, axis: int) -> tuple[tuple[LinearMap, ...], Shape]:
-    """Make the maps to 3-vectors along the last axis, and tell the shape that they end at.
-
-    A 2-vector gets the third component 0.
-    """
-    order = list(range(len(shape)))
-    order.append(order.pop(axis))
-    batch, size = tuple(shape[i] for i in order[:-1]), shape[axis]
-    maps = reordering(tuple(order))
-    if size == 2:
-        whole = (slice(None),) * len(batch)
-        index = Index((*whole, slice(0, 2)), (*batch, 3), (*batch, 2))
-        maps = (*maps, Adjoint(index))
-    return maps, (*batch, 3)
+def last(a: Array, axis: int) -> Array:
+    """Bring an axis to the end."""
+    return a if axis in (-1, a.ndim - 1) else np.moveaxis(a, axis, -1)
 
 
-def from_vectors(batch: Shape, planar: bool, axis: int) -> tuple[LinearMap, ...]:
-    """Make the maps from 3-vectors to the node: the third component where all is planar."""
-    if planar:
-        return (Index((*(slice(None),) * len(batch), 2), (*batch, 3), batch),)
-    order = list(range(len(batch)))
-    order.insert(axis % (len(batch) + 1), len(batch))
-    return reordering(tuple(order))
-
-
-def cross_partial(parent: Array, other: Array, axes: tuple[int, int, int], left: bool) -> LinearMap:
-    """Make the partial of a cross product, t × b or a × t."""
-    if axes == (-1, -1, -1) and parent.shape[-1] == other.shape[-1] == 3:
-        return Cross(other, left)
-    maps, shape = to_vectors(parent.shape, axes[0])
-    other_maps, other_shape = to_vectors(other.shape, axes[1])
-    batch = np.broadcast_shapes(shape[:-1], other_shape[:-1])
-    planar = parent.shape[axes[0]] == other.shape[axes[1]] == 2
-    after = from_vectors(batch, planar, axes[2])
-    linear = Cross(Chain(other_maps).push(other), left)
-    if not maps and not after:
-        return linear
-    stretch = () if shape[:-1] == batch else (Stretch(shape, (*batch, 3)),)
-    return Chain((*maps, *stretch, linear, *after))
-
-
-def linalg_cross(position: int) -> Maker:
-    """Make the maker of a partial of `numpy.linalg.cross`; in NumPy 2.5 no axis is the last."""
-
-    def partial(out: Array, *vectors: Array, axis: int | None) -> LinearMap:
-        axes = (-1 if axis is None else axis,) * 3
-        return cross_partial(vectors[position], vectors[1 - position], axes, position == 0)
-
-    return partial
+def linalg_cross(x1: Array, x2: Array, /, *, axis: int | None = -1) -> Array:
+    """Multiply vectors of three numbers; in NumPy 2.5 no axis is the last."""
+    vectors = as_array(x1), as_array(x2)
+    place = -1 if axis is None else axis
+    sizes = [each.shape[normalize_axis_index(place, each.ndim)] for each in vectors]
+    if axis is None or sizes != [3, 3]:
+        given: Any = None if axis is None else -1
+        np.linalg.cross(np.zeros(sizes[0]), np.zeros(sizes[1]), axis=given)  # which NumPy refuses
+    return np.cross(*vectors, axis=place)
 
 
 # Other products
@@ -268,17 +256,20 @@ MATRICES: dict[Any, Entry] = {
         signature=arguments_of(np.diagonal, "a", "offset axis1 axis2"),
         facts=facts.Facts(view=True),
     ),
-    np.trace: Derivation(trace, arguments_of(np.trace, "a", "offset axis1 axis2 dtype")),
-    np.cross: rule(
-        lambda out, a, b, axisa, axisb, axisc: cross_partial(a, b, (axisa, axisb, axisc), True),
-        lambda out, a, b, axisa, axisb, axisc: cross_partial(b, a, (axisb, axisa, axisc), False),
-        signature=cross_signature,
+    np.trace: Derivation(
+        trace, arguments_of(np.trace, "a", "offset axis1 axis2 dtype"), facts.composed(trace)
     ),
+    vector_product: rule(
+        lambda out, a, b: Cross(b, left=True),
+        lambda out, a, b: Cross(a, left=False),
+        signature=arguments_of(vector_product, "a b"),
+        facts=facts.cores("(n),(n)->(n)"),
+        body=bodies.crossed,
+    ),
+    np.cross: Derivation(cross_product, facts=facts.composed(bodies.crossed)),
     np.linalg.diagonal: Derivation(on_last_axes(np.diagonal), facts=facts.cores("(m,n)->...")),
     np.linalg.trace: Derivation(on_last_axes(np.trace), facts=facts.cores("(m,n)->()")),
-    np.linalg.cross: rule(
-        linalg_cross(0), linalg_cross(1), signature=arguments_of(np.linalg.cross, "x1 x2", "axis")
-    ),
+    np.linalg.cross: Derivation(linalg_cross),
     np.linalg.outer: Derivation(linalg_outer),
     np.linalg.vecdot: Derivation(linalg_vecdot),
     np.linalg.matmul: Derivation(lambda x1, x2, /: np.matmul(x1, x2)),

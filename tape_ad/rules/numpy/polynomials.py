@@ -92,13 +92,32 @@ def section(x: Array, v: Array, start: int, size: int) -> Array:
         return np.zeros((*stack, size), x.dtype)
     if start == min(n, m) - 1 and size == max(n, m) - start:
         mode, key = "valid", slice(None)
+    elif max(n, m) > 2 * size and not (has_infinities(x) or has_infinities(v)):
+        mode, key = "valid", slice(None)
+        if n < m:
+            v = around(v, start + 1 - n, start + size)
+        else:
+            x = around(x, start + 1 - m, start + size)
     else:
         mode, key = "full", slice(start, start + size)
     convolve: Function = np.convolve
     if not stack:
         return convolve(x, v, mode)[key]
-    rows = [convolve(row, v, mode)[key] for row in x.reshape((-1, n))]
+    rows = [convolve(row, v, mode)[key] for row in x.reshape((-1, x.shape[-1]))]
     return np.stack(rows).reshape((*stack, size))
+
+
+def has_infinities(x: Array) -> bool:
+    """Tell whether an element is infinite or nan, so that even 0 times it is nan."""
+    return anywhere(~np.isfinite(x))
+
+
+def around(x: Array, start: int, stop: int) -> Array:
+    """Give part of the last axis, with zeros for what lies before it and behind."""
+    n = x.shape[-1]
+    part = x[..., max(start, 0) : stop]
+    before, after = max(-start, 0), max(stop - n, 0)
+    return np.pad(part, [(0, 0)] * (x.ndim - 1) + [(before, after)]) if before or after else part
 
 
 def section_of(mode: Any, n: int, m: int) -> tuple[int, int]:
@@ -127,12 +146,12 @@ def convolved(parent: Array, other: Array, start: int, size: int) -> LinearMap:
 
 
 def correlate_left(out: Array, a: Array, v: Array, mode: Any) -> LinearMap:
-    """``correlate(a, v)`` is ``convolve(a, conj(v[::-1]))``."""
+    """Make the partial with respect to `a`: this is ``convolve(a, conj(v[::-1]))``."""
     return Convolution(v[::-1].conjugate(), a.size, *section_of_correlation(mode, a.size, v.size))
 
 
 def correlate_right(out: Array, a: Array, v: Array, mode: Any) -> LinearMap:
-    """See `correlate_left`."""
+    """Make the partial with respect to `v`, which is reversed and conjugated."""
     backwards = Index((slice(None, None, -1),), v.shape, v.shape)
     start, size = section_of_correlation(mode, a.size, v.size)
     return Chain((Conjugate(), backwards, Convolution(a, v.size, start, size)))

@@ -10,6 +10,7 @@ Processes*, 1962). On the way y is interpolated; where that is to be differentia
 be, it is integrated backward as well, anew from each output.
 """
 
+import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -27,8 +28,8 @@ from tape_ad.extend.solvers import (
     valued,
     warn_unconverged,
 )
+from tape_ad.scipy.counterparts import named, signed_as
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.integrate.quadrature import named, signed_as
 from tape_ad.scipy.integrate.runge_kutta import METHODS, DenseSolution, steps_of, watched
 
 __all__ = ["Problem", "by_adjoint", "differentiable", "odeint", "solve_ivp"]
@@ -282,6 +283,35 @@ def split(g: Any, leaves: list[Any]) -> list[Any]:
     return parts
 
 
+def opened(fun: Function, args: Any, jacobian: Any) -> tuple[Function, Any, Any]:
+    """Make a further argument of what a function closes over, where there are handles in it.
+
+    Returns
+    -------
+    callable, tuple, callable or None
+        The function, its further arguments, and its Jacobian, of as many.
+    """
+    cells = (fun.__closure__ or ()) if isinstance(fun, types.FunctionType) else ()
+    held = [cell.cell_contents for cell in cells if cell != EMPTY]
+    if not any_handle(held) or len(held) < len(cells):
+        return fun, args, jacobian
+
+    def called(*given: Any) -> Any:
+        closure = tuple(map(types.CellType, given[-1]))
+        parts: Any = fun.__code__, fun.__globals__, fun.__name__, fun.__defaults__, closure
+        own = types.FunctionType(*parts)
+        own.__kwdefaults__ = fun.__kwdefaults__
+        return own(*given[:-1])
+
+    if callable(jacobian):
+        without = on_plain_arrays(jacobian)
+        return called, (*(args or ()), held), lambda *given: without(*given[:-1])
+    return called, (*(args or ()), held), jacobian
+
+
+EMPTY = types.CellType()
+
+
 def without_handles(fun: Function, name: str) -> Function:
     """Let a function refuse to close over handles, whose gradient would be lost.
 
@@ -294,9 +324,9 @@ def without_handles(fun: Function, name: str) -> Function:
         value = fun(*args)
         if any_handle(value):
             raise UnsupportedArgumentError(
-                f"{name}: the function closes over a handle, which the adjoint equation cannot "
-                "see; pass it by args=, or use solve_ivp with one of the methods RK45, RK23 and "
-                "DOP853, and adjoint='steps'"
+                f"{name}: what the function calls closes over a handle, which the adjoint equation "
+                "cannot see; pass it by args=, or use solve_ivp with one of the methods RK45, RK23 "
+                "and DOP853, and adjoint='steps'"
             )
         return value
 
@@ -345,8 +375,9 @@ def solve_ivp(
         How to differentiate. "steps" takes the accepted steps again on handles, for RK45, RK23 and
         DOP853, which is exact for the discrete solution, and takes memory for all of them. `fun`
         may close over handles. "adjoint" solves the adjoint equation backward in time, which is
-        exact up to the tolerances, and takes hardly any memory; `fun` is to have all handles by
-        `args`. When left out, "steps" for those methods that have it. See docs/ode.md.
+        exact up to the tolerances, and takes hardly any memory; `fun` is to have handles by `args`,
+        or to close over them itself. When left out, "steps" for those methods that have it. See
+        docs/ode.md.
     adjoint_options : dict, optional
         What the adjoint equation is solved with in place of `method` and the options of the
         solution: ``{"method": "Radau", "rtol": 1e-9}``.
@@ -380,11 +411,15 @@ def solve_ivp(
     """
     kind = METHODS.get(method, method) if isinstance(method, str) else method
     check_arguments(kind, adjoint, options)
+    by_equation = adjoint == "adjoint" or kind not in METHODS.values()
+    if by_equation:
+        fun, args, jacobian = opened(fun, args, options.get("jac"))
+        options |= {"jac": jacobian} if "jac" in options else {}
     problem = Problem(
         fun, method, vectorized, dict(options), as_options(adjoint_options), solve_ivp
     )
     given = tuple(t_span), y0, t_eval, args
-    if adjoint == "adjoint" or kind not in METHODS.values():
+    if by_equation:
         return by_adjoint(problem, given, dense_output, events)
     ends: list[Any] = []
     searched, handlers = on_plain_arrays(fun), with_plain_results(events)
@@ -537,7 +572,7 @@ def odeint(
     ----------
     func : callable
         ``func(y, t, *args)``, or ``func(t, y, *args)`` with `tfirst`; written in NumPy where
-        derivatives are asked for. It is to have all handles by `args`.
+        derivatives are asked for. It is to have handles by `args`, or to close over them itself.
     y0 : array, shape (n,)
         Where to start. May be a handle.
     t : array, shape (m,)
@@ -559,7 +594,7 @@ def odeint(
     Raises
     ------
     UnsupportedArgumentError
-        When `func` closes over a handle, and for handles in options.
+        When a function that `func` calls closes over a handle, and for handles in options.
 
     Examples
     --------
@@ -571,7 +606,8 @@ def odeint(
     """
     args = args if isinstance(args, tuple) else (args,)
     options |= named(scipy.integrate.odeint, 4, more)
-    full_output, jacobian = options.get("full_output"), options.get("Dfun")
+    func, args, jacobian = opened(func, args, options.get("Dfun"))
+    full_output = options.get("full_output")
     refuse_handles("odeint", {name: each for name, each in options.items() if name != "Dfun"})
     adjoint_options = as_options(adjoint_options)
     checked = without_handles(func, "odeint")

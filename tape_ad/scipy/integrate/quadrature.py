@@ -10,9 +10,8 @@ integral that has derivatives as well.
 """
 
 import contextlib
-import inspect
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,11 +28,12 @@ from tape_ad.extend.arrays import (
     refuse_handles,
 )
 from tape_ad.extend.solvers import nested, on_plain_arrays, outside, records_of, up_to, valued
+from tape_ad.scipy.counterparts import named, signed_as
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.integrate.runge_kutta import Functional
 from tape_ad.transforms.excerpts import HandleMet, Watched, alert
 
-__all__ = ["named", "newton_cotes", "qmc_quad", "quad", "quad_vec", "signed_as"]
+__all__ = ["newton_cotes", "qmc_quad", "quad", "quad_vec"]
 
 Function = Callable[..., Any]
 
@@ -153,25 +153,6 @@ class Slopes:
                 start += size
             maps.append(Functional(part, self.shape, shape))
         return maps
-
-
-def signed_as(function: Function, **own: Any) -> Callable[[Function], Function]:
-    """Let a function show the signature of SciPy's, and options of its own."""
-    signature, kind = inspect.signature(function), inspect.Parameter.KEYWORD_ONLY
-    further = [inspect.Parameter(name, kind, default=each) for name, each in own.items()]
-
-    def decorate(ours: Function) -> Function:
-        parameters = sorted([*signature.parameters.values(), *further], key=lambda each: each.kind)
-        ours.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # as inspect looks for it
-        return ours
-
-    return decorate
-
-
-def named(function: Function, first: int, more: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
-    """Name the arguments of a call, from a position on."""
-    names = list(inspect.signature(function).parameters)[first : first + len(more)]
-    return zip(names, more, strict=True)
 
 
 @signed_as(scipy.integrate.quad)

@@ -510,6 +510,8 @@ def make_lsq_spline(
         return spline_of(
             t, scipy.interpolate.make_lsq_spline(x, y, t, k, w, **options).c, k, axis=axis
         )
+    if {"method": "qr"} | method not in ({"method": "qr"}, {"method": "norm-eq"}):
+        raise ValueError(f"make_lsq_spline: method is 'qr' or 'norm-eq', got {method}")
     if not (x.shape[0] == y.shape[0] == w.shape[0]):
         raise ValueError(f"Shapes of x {x.shape}, y {y.shape} and w {w.shape} are incompatible")
     if np.any((x < t[k]) | (x > t[-k])):

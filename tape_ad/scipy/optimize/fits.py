@@ -5,9 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.optimize
-import scipy.sparse
-import scipy.sparse.linalg
 
 from tape_ad import grad, jacobian
 from tape_ad.errors import SingularJacobianError, UnsupportedArgumentError
@@ -20,6 +17,8 @@ from tape_ad.extend.arrays import (
     refuse_handles,
 )
 from tape_ad.extend.solvers import on_plain_arrays, valued, warn_unconverged
+from tape_ad.scipy.counterparts import named, signed_as
+from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.optimize.constraints import (
     NEGLIGIBLE,
     Constraint,
@@ -249,22 +248,14 @@ def pair_of(bounds: Any) -> list[Constraint]:
 # Curves
 
 
+@signed_as(scipy.optimize.curve_fit, compile=False)
 def curve_fit(
     f: Function,
     xdata: Any,
     ydata: Any,
-    p0: Any = None,
-    sigma: Any = None,
-    absolute_sigma: bool = False,
-    check_finite: bool | None = None,
-    bounds: Any = (-np.inf, np.inf),
-    method: str | None = None,
-    jac: Any = None,
-    *,
-    full_output: bool = False,
-    nan_policy: str | None = None,
+    *more: Any,
     compile: bool = False,  # noqa: A002 - named as ta.compile is
-    **kwargs: Any,
+    **options: Any,
 ) -> Any:
     """Fit a curve to data, as `scipy.optimize.curve_fit` does.
 
@@ -288,8 +279,8 @@ def curve_fit(
         As in SciPy; "omit" is not for handles.
     compile : bool
         Whether to compile `f` and its Jacobian by `tape_ad.compile`, as `minimize` does.
-    **kwargs
-        Options of `leastsq` or `least_squares`.
+    **options
+        Those of `leastsq` or `least_squares`, too.
 
     Returns
     -------
@@ -313,7 +304,11 @@ def curve_fit(
     >>> ta.grad(slope)(np.array([1.0, 3.0, 5.5])).round(6) + 0.0
     array([-0.5,  0. ,  0.5])
     """
-    refuse_handles("curve_fit", kwargs)
+    options |= named(scipy.optimize.curve_fit, 3, more)
+    p0, sigma, jac, method = (options.get(name) for name in ("p0", "sigma", "jac", "method"))
+    bounds = options.get("bounds", (-np.inf, np.inf))
+    smooth = {"p0", "sigma", "bounds"}
+    refuse_handles("curve_fit", {name: options[name] for name in options.keys() - smooth})
     check_option("curve_fit", "jac", jac, *DIFFERENCES)
     curve = Equations(
         lambda p, x: f(x, *p), (), (), compile, name="curve_fit", differences="jac='2-point'"
@@ -327,7 +322,7 @@ def curve_fit(
     def exact(x: Any, *p: Any) -> Any:
         curve.args = (x,)
         found = curve.jac(np.array(p))
-        return found.T if kwargs.get("col_deriv", False) else found
+        return found.T if options.get("col_deriv", False) else found
 
     slopes: Any = exact
     if callable(jac):
@@ -335,25 +330,15 @@ def curve_fit(
     elif jac is not None:  # but `leastsq` takes differences when it is told nothing
         lm = method == "lm" or (method is None and not pair_of(bounds))
         slopes = None if lm else jac
-    popt, pcov, *rest = scipy.optimize.curve_fit(
-        searched,
-        *plain((xdata, ydata if not any_handle(ydata) else array_of(ydata))),
-        plain(p0),
-        plain(sigma if not any_handle(sigma) else array_of(sigma)),
-        absolute_sigma,
-        check_finite,
-        plain_bounds(bounds),
-        method,
-        slopes,
-        full_output=full_output,
-        nan_policy=nan_policy,
-        **kwargs,
-    )
+    given = options | {"p0": plain(p0), "bounds": plain_bounds(bounds), "jac": slopes}
+    given["sigma"] = plain(array_of(sigma) if any_handle(sigma) else sigma)
+    data = plain((xdata, array_of(ydata) if any_handle(ydata) else ydata))
+    popt, pcov, *rest = scipy.optimize.curve_fit(searched, *data, **given)
     limits = pair_of(bounds)
     handles = xdata, ydata, p0, sigma, [(each.lower, each.upper) for each in limits]
     if not any_handle((curve.found, handles)):
         return popt, pcov, *rest
-    if nan_policy == "omit" and np.isnan(plain(array_of(ydata))).any():
+    if options.get("nan_policy") == "omit" and np.isnan(plain(array_of(ydata))).any():
         raise UnsupportedArgumentError(
             'curve_fit: nan_policy="omit" is not for handles; leave the nan out of the data'
         )
@@ -374,7 +359,7 @@ def curve_fit(
     if np.all(np.isfinite(pcov)):
         at_best = jacobian(residual)(popt)
         covariance = np.linalg.inv(at_best.mT @ at_best)
-        if not absolute_sigma:
+        if not options.get("absolute_sigma"):
             freedom = at_best.shape[0] - at_best.shape[1]
             covariance = covariance * (np.sum(residual(popt) ** 2) / freedom)
         pcov = as_constant_handle(valued(covariance, pcov), handles)

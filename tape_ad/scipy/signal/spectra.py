@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.extend.arrays import Array, as_array, is_handle, joined
+from tape_ad.extend.arrays import Array, as_array, joined
 from tape_ad.extend.packages import copied, note_stand_in
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.trends import detrend
@@ -59,7 +59,7 @@ def transformed(
         segments = detr(segments)
     spectra = self._fft_func(segments * np.conjugate(self.win)) + 0j
     found = np.moveaxis(spectra, -1, axis - 1 if axis < 0 else axis)
-    return found if is_handle(found) else np.copy(found, order="C")  # as SciPy's lies
+    return found if hasattr(found, "record") else np.copy(found, order="C")  # as SciPy's lies
 
 
 transformed.always = True  # type: ignore[attr-defined]  # of constants too, which SciPy's has one by one

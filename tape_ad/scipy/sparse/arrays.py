@@ -390,35 +390,10 @@ class SparseArray(Arithmetic):
     @property
     def data(self) -> Array:
         """The elements, as the format has them."""
-        places = self._inside("data")
+        places = self.pattern.positions(self.format).data
         if self.format == "coo" or np.array_equal(places, np.arange(1, self.nnz + 1)):
             return self.elements
         return filled(self.elements, places)
-
-    @property
-    def indices(self) -> Array:
-        """The columns, or of columns the rows, of the elements."""
-        return self._inside("indices")
-
-    @property
-    def indptr(self) -> Array:
-        """Where the rows, or the columns, begin."""
-        return self._inside("indptr")
-
-    @property
-    def offsets(self) -> Array:
-        """The offsets of the stored diagonals."""
-        return self._inside("offsets")
-
-    @property
-    def row(self) -> Array:
-        """The rows of the elements."""
-        return self._inside("row")
-
-    @property
-    def col(self) -> Array:
-        """The columns of the elements."""
-        return self._inside("col")
 
     @property
     def coords(self) -> tuple[Array, Array]:
@@ -430,18 +405,8 @@ class SparseArray(Arithmetic):
         """The transpose of the matrix."""
         return self.transpose()
 
-    @property
-    def real(self) -> Self:
-        """The real parts of the elements, in the same pattern."""
-        return self.like(np.real(self.elements))
-
-    @property
-    def imag(self) -> Self:
-        """The imaginary parts of the elements, in the same pattern."""
-        return self.like(np.imag(self.elements))
-
-    def _inside(self, name: str) -> Any:
-        return getattr(self.pattern.positions(self.format), name)
+    real = property(lambda self: self.like(np.real(self.elements)), doc="The real parts.")
+    imag = property(lambda self: self.like(np.imag(self.elements)), doc="The imaginary parts.")
 
     def __repr__(self) -> str:
         return (
@@ -450,6 +415,10 @@ class SparseArray(Arithmetic):
         )
 
     def __getattr__(self, name: str) -> Any:
+        if name in ("indices", "indptr", "offsets", "row", "col"):
+            positions = self.pattern.positions(self.format)
+            if hasattr(positions, name):
+                return getattr(positions, name)
         raise absent(f"tape_ad.scipy.sparse.{type(self).__name__}", name)
 
     def toarray(self, order: str | None = None, out: Any = None) -> Array:

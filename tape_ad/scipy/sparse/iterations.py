@@ -291,15 +291,7 @@ def exponential_partial(out: Array, b: Array, matrix: Any, options: Any) -> Any:
     return Exponential(matrix, times_of(options), b.ndim == 1)
 
 
-def expm_multiply(
-    A: Any,  # noqa: N803 - SciPy's name
-    B: Array,  # noqa: N803 - SciPy's name
-    start: float | None = None,
-    stop: float | None = None,
-    num: int | None = None,
-    endpoint: bool | None = None,
-    traceA: complex | None = None,  # noqa: N803 - SciPy's name
-) -> Array:
+def expm_multiply(A: Any, B: Array, *more: Any, **options: Any) -> Array:  # noqa: N803 - SciPy's names
     """Multiply by the exponential of a matrix, as `scipy.sparse.linalg.expm_multiply` does.
 
     Parameters
@@ -307,8 +299,8 @@ def expm_multiply(
     A : matrix, sparse or dense, of ours or SciPy's, or Tensor, shape (n, n)
         With handles in it, its exponential is computed as a dense matrix.
     B : array or Tensor, shape (n,) or (n, k)
-    start, stop, num, endpoint, traceA
-        As in SciPy; constants.
+    *more, **options
+        SciPy's `start`, `stop`, `num`, `endpoint` and `traceA`; constants.
 
     Returns
     -------
@@ -319,7 +311,8 @@ def expm_multiply(
     >>> expm_multiply(scipy.sparse.csr_array([[0.0, 1.0], [0.0, 0.0]]), np.array([1.0, 2.0]))
     array([3., 2.])
     """
-    given = {"start": start, "stop": stop, "num": num, "endpoint": endpoint, "traceA": traceA}
+    names = ("start", "stop", "num", "endpoint", "traceA")
+    given = {**dict(zip(names[: len(more)], more, strict=True)), **options}
     for name, value in given.items():
         if takes_over(type(value)):
             raise UnsupportedArgumentError(

@@ -211,24 +211,16 @@ def spsolve(
     return sparse_solved(data, b, pattern)
 
 
-def spsolve_triangular(
-    A: Any,  # noqa: N803 - SciPy's name
-    b: Array,
-    lower: bool = True,
-    overwrite_A: bool = False,  # noqa: N803 - SciPy's name
-    overwrite_b: bool = False,
-    unit_diagonal: bool = False,
-) -> Array:
+def spsolve_triangular(A: Any, b: Array, lower: bool = True, *more: Any, **options: Any) -> Array:  # noqa: N803 - SciPy's name
     """Solve ``A @ x = b`` for a sparse triangular matrix, as SciPy's function does.
 
     Parameters
     ----------
     A : sparse array, or tuple of data, indices and starts of rows, shape (n, n)
     b : array or Tensor, shape (n,) or (n, k)
-    lower, unit_diagonal : bool
-        As in SciPy.
-    overwrite_A, overwrite_b : bool
-        Passed on to SciPy where nothing is a handle.
+    lower : bool
+    *more, **options
+        SciPy's `unit_diagonal`, and others that are passed on where nothing is a handle.
 
     Returns
     -------
@@ -241,18 +233,10 @@ def spsolve_triangular(
     array([1., 1.])
     """
     if scipy.sparse.issparse(A) and not (takes_over(type(b)) or holds(b)):
-        return scipy.sparse.linalg.spsolve_triangular(
-            A,
-            b,
-            lower=lower,
-            overwrite_A=overwrite_A,
-            overwrite_b=overwrite_b,
-            unit_diagonal=unit_diagonal,
-        )
+        return scipy.sparse.linalg.spsolve_triangular(A, b, lower, *more, **options)
     data, pattern = sparse_parts("spsolve_triangular", A)
-    return sparse_solved(
-        data, as_array(joined(b)), pattern, triangular=(bool(lower), bool(unit_diagonal))
-    )
+    unit = bool(more[2] if len(more) > 2 else options.get("unit_diagonal", False))
+    return sparse_solved(data, as_array(joined(b)), pattern, triangular=(bool(lower), unit))
 
 
 def sparse_parts(name: str, a: Any) -> tuple[Array, Pattern]:

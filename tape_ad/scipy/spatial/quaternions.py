@@ -4,9 +4,7 @@ All of it is NumPy, so that handles record it. Where SciPy's result does not dep
 matrix is from a rotation, neither does ours, and the derivative is that of the projection.
 """
 
-import itertools
 import math
-import re
 from typing import Any
 
 import numpy as np
@@ -268,7 +266,7 @@ def from_matrix(matrix: Array, project: bool = True) -> Array:
         pair: m[..., pair[0], pair[1]] + m[..., pair[1], pair[0]]
         for pair in ((0, 1), (0, 2), (1, 2))
     }
-    turn = [m[..., (i + 2) % 3, (i + 1) % 3] - m[..., (i + 1) % 3, (i + 2) % 3] for i in range(3)]
+    turn = turning(m)
     square = [1 - trace + 2 * m[..., i, i] for i in range(3)]
     rows = (
         (square[0], off[0, 1], off[0, 2], turn[0]),
@@ -318,28 +316,9 @@ def expanded(scaled: Array, excess: Array) -> Array:
 # Euler's angles
 
 
-def axes_of(seq: str, count: int | None = None) -> tuple[list[int], bool]:
-    """Read a sequence of axes: their numbers, and whether they turn with the body.
-
-    Raises
-    ------
-    ValueError
-        When it is not one of SciPy's.
-    """
-    if count is not None and len(seq) != count:
-        raise ValueError(f"Expected {count} axes, got {seq}.")
-    if not 1 <= len(seq) <= 3:
-        raise ValueError(
-            f"Expected axis specification to be a non-empty string of up to 3 characters, got {seq}"
-        )
-    intrinsic = re.fullmatch("[XYZ]+", seq) is not None
-    if not intrinsic and re.fullmatch("[xyz]+", seq) is None:
-        raise ValueError(
-            f"Expected axes from `seq` to be from ['x', 'y', 'z'] or ['X', 'Y', 'Z'], got {seq}"
-        )
-    if any(one == other for one, other in itertools.pairwise(seq)):
-        raise ValueError(f"Expected consecutive axes to be different, got {seq}")
-    return ["xyz".index(axis) for axis in seq.lower()], intrinsic
+def axes_of(seq: str) -> tuple[list[int], bool]:
+    """Read a sequence of axes: their numbers, and whether they turn with the body."""
+    return ["xyz".index(axis) for axis in seq.lower()], seq.isupper()
 
 
 def from_euler_angles(seq: str, angles: Array) -> Array:
@@ -359,7 +338,7 @@ def euler_angles(q: Array, seq: str) -> Array:
 
     Where the first and the last axis coincide, the last angle is 0, as in SciPy.
     """
-    axes, intrinsic = axes_of(seq, 3)
+    axes, intrinsic = axes_of(seq)
     i, j, k = axes[::-1] if intrinsic else axes
     symmetric = i == k
     k = 3 - i - j if symmetric else k
@@ -410,9 +389,7 @@ def aligned(a: Array, b: Array, weights: Array) -> tuple[Array, Array]:
         return q, root(np.add.reduce(weights[:, None] * rest * rest, axis=None))
     matrix = (weights[:, None] * a).T @ b
     trace = np.trace(matrix)
-    turn = np.stack(
-        [matrix[(i + 2) % 3, (i + 1) % 3] - matrix[(i + 1) % 3, (i + 2) % 3] for i in range(3)]
-    )
+    turn = np.stack(turning(matrix))
     upper = np.concatenate((matrix + matrix.T - trace * np.eye(3), turn[:, None]), axis=1)
     davenport = np.concatenate((upper, np.concatenate((turn, trace[None]))[None]))
     values, vectors = np.linalg.eigh(davenport)

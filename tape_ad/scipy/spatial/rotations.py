@@ -231,6 +231,7 @@ class Rotation:
     @asked
     def as_euler(self, seq: str, degrees: bool = False, **options: Any) -> Array:
         """Give angles about three axes, shape (..., 3)."""
+        Host.from_euler(seq, np.zeros((1, 3)))  # which refuses what is no sequence of axes
         angles = quaternions.euler_angles(self._quat, seq)
         return angles / DEGREE if degrees else angles
 
@@ -510,6 +511,8 @@ def geometric_slerp(start: Array, end: Array, t: Array, tol: float = 1e-7) -> Ar
     """
     if is_plain(start, end, t):
         return scipy.spatial.geometric_slerp(start, end, t, tol)
+    if not isinstance(tol, float):
+        raise ValueError("tol must be a float")
     start, end, t = in_double(start), in_double(end), in_double(t)
     if start.ndim != 1 or start.shape != end.shape or start.shape[0] < 2:
         raise ValueError("The dimensions of start and end must match (have same size)")

@@ -24,7 +24,6 @@ from tape_ad.scipy.special.incomplete import (
     INCOMPLETE,
     beta_density,
     beta_over,
-    betainc_slope,
     density_between,
     gamma_density,
     gammainc_slope,
@@ -33,6 +32,21 @@ from tape_ad.scipy.special.incomplete import (
 from tape_ad.scipy.special.noncentral import NONCENTRAL
 from tape_ad.scipy.special.shared import negative, no_partial, of_doubles, sp, ufuncs, where_found
 from tape_ad.scipy.special.student import STUDENT
+
+Forward = tuple[Callable[..., Array], tuple[Any, ...]]
+"""A distribution function and its row."""
+
+
+def at(inner: Callable[..., Any], function: Any, *slopes: tuple[float, ...]) -> Forward:
+    """Take a function at what `inner` gives, whose slopes in each argument are numbers."""
+    row = INCOMPLETE[function]
+
+    def chained(by: tuple[float, ...]) -> Maker:
+        return lambda out, *args: sum(
+            slope * row[i](out, *inner(*args)) for i, slope in enumerate(by) if slope
+        )
+
+    return lambda *args: function(*inner(*args)), tuple(map(chained, slopes))
 
 
 def fisher(out: Array, n: Array, d: Array, x: Array) -> Array:
@@ -102,10 +116,7 @@ DISTRIBUTIONS: dict[Any, Any] = {
         no_partial("binom", "n"),
         lambda out, k, n, p: out * (ratio(k, p) - ratio(n - k, 1 - p)),
     ),
-    sp.chdtr: (
-        lambda out, v, x: 0.5 * gammainc_slope(0.5 * v, 0.5 * x, 1),
-        lambda out, v, x: 0.5 * gamma_density(0.5 * v, 0.5 * x),
-    ),
+    sp.chdtr: at(lambda v, x: (0.5 * v, 0.5 * x), sp.gammainc, (0.5, 0), (0, 0.5))[1],
     sp.gdtr: (
         lambda out, a, b, x: gamma_over(b, a, x),
         lambda out, a, b, x: gammainc_slope(b, a * x, 1),
@@ -265,33 +276,9 @@ for function, complement in (
 # The inverses of SciPy's distribution functions in any of their arguments
 
 
-Forward = tuple[Callable[..., Array], tuple[Any, ...]]
-"""A distribution function and its row."""
-
-BINOMIAL: Forward = (
-    lambda k, n, p: sp.betainc(n - k, k + 1, 1 - p),
-    (
-        lambda out, k, n, p: (
-            betainc_slope(n - k, k + 1, 1 - p, 0, 1) - betainc_slope(n - k, k + 1, 1 - p, 1, 0)
-        ),
-        lambda out, k, n, p: betainc_slope(n - k, k + 1, 1 - p, 1, 0),
-        lambda out, k, n, p: -beta_density(n - k, k + 1, 1 - p),
-    ),
-)
-
-NEGATIVE_BINOMIAL: Forward = (
-    lambda k, n, p: sp.betainc(n, k + 1, p),
-    (
-        lambda out, k, n, p: betainc_slope(n, k + 1, p, 0, 1),
-        lambda out, k, n, p: betainc_slope(n, k + 1, p, 1, 0),
-        lambda out, k, n, p: beta_density(n, k + 1, p),
-    ),
-)
-
-POISSON: Forward = (
-    lambda k, m: sp.gammaincc(k + 1, m),
-    (lambda out, k, m: -gammainc_slope(k + 1, m, 1), lambda out, k, m: -gamma_density(k + 1, m)),
-)
+BINOMIAL = at(lambda k, n, p: (n - k, k + 1, 1 - p), sp.betainc, (-1, 1, 0), (1, 0, 0), (0, 0, -1))
+NEGATIVE_BINOMIAL = at(lambda k, n, p: (n, k + 1, p), sp.betainc, (0, 1, 0), (1, 0, 0), (0, 0, 1))
+POISSON = at(lambda k, m: (k + 1, m), sp.gammaincc, (1, 0), (0, 1))
 
 COUNTED_POISSON: Forward = (  # of a count of which SciPy drops what there is behind the point
     lambda k, m: sp.pdtr(np.trunc(k), m),

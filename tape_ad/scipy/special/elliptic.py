@@ -26,40 +26,14 @@ from tape_ad.scipy.special.shared import sp, where_found
 # K - E = m R_D(0, p, 1) / 3 and E - p K = m p R_D(0, 1, p) / 3 with p = 1 - m, DLMF 19.25.1
 
 
-@overridable
-def carlson_first(p: Array) -> Array:
-    """R_D(0, p, 1), which is -6 dE/dm at m = 1 - p."""
-    return sp.elliprd(0.0, p, 1.0)
+def complete_first(m: Array) -> Array:
+    """dE / dm = -R_D(0, 1 - m, 1) / 6, without its sign and the 6."""
+    return sp.elliprd(0.0, 1 - m, 1.0)
 
 
-@overridable
-def carlson_last(p: Array) -> Array:
-    """R_D(0, 1, p), which is 6 dK/dm at m = 1 - p."""
-    return sp.elliprd(0.0, 1.0, p)
-
-
-def carlson_first_slope(out: Array, p: Array) -> Array:
-    """6 d2E/dm2, from Legendre's equation DLMF 19.4.9; near m = 0 by 19.5.2."""
-    near, inner, outer = around_one(p)
-    series = (-9 * math.pi / 32) * sp.hyp2f1(1.5, 2.5, 3.0, 1 - inner)
-    first = carlson_first(outer)
-    direct = (outer * first - 1.5 * sp.ellipe(1 - outer)) / (outer * (1 - outer))
-    return np.where(near, series, direct)
-
-
-def carlson_last_slope(out: Array, p: Array) -> Array:
-    """-6 d2K/dm2, from Legendre's equation DLMF 19.4.8; near m = 0 by 19.5.1."""
-    near, inner, outer = around_one(p)
-    series = (-27 * math.pi / 32) * sp.hyp2f1(2.5, 2.5, 3.0, 1 - inner)
-    last = carlson_last(outer)
-    direct = ((2 * outer - 1) * last - 1.5 * sp.ellipkm1(outer)) / (outer * (1 - outer))
-    return np.where(near, series, direct)
-
-
-def around_one(p: Array) -> tuple[Array, Array, Array]:
-    """Tell where p is near 1, and give p there and elsewhere, filled up with harmless numbers."""
-    near = np.less(np.absolute(p - 1), 0.5)
-    return near, np.where(near, p, 1), np.where(near, 2, p)
+def complete_last(m: Array) -> Array:
+    """dK / dm = R_D(0, 1, 1 - m) / 6, without the 6."""
+    return sp.elliprd(0.0, 1.0, 1 - m)
 
 
 DIGITS = 37.0
@@ -226,7 +200,7 @@ def mean_slope(out: Array, a: Array, b: Array) -> Array:
     nothing = np.equal(primal(b), 0) & np.not_equal(primal(a), 0)  # of 0 and any number
     b = np.where(nothing, 1, b) if possibly(nothing) else b
     ratio = a / b
-    slope = (2 / (3 * math.pi)) * (out / b) ** 2 * ratio * carlson_last(ratio * ratio)
+    slope = (2 / (3 * math.pi)) * (out / b) ** 2 * ratio * sp.elliprd(0.0, 1.0, ratio * ratio)
     return np.where(nothing, 0, slope) if possibly(nothing) else slope
 
 
@@ -251,7 +225,7 @@ def first_by_m(phi: Array, m: Array) -> Array:
     n, s = turns(phi)
     square = s * s
     part = sp.elliprd(1 - square, 1.0, 1 - m * square) * (s * square / 6)
-    return turned(n, carlson_last(1 - m) / 3) + part
+    return turned(n, complete_last(m) / 3) + part
 
 
 @overridable
@@ -260,7 +234,7 @@ def second_by_m(phi: Array, m: Array) -> Array:
     n, s = turns(phi)
     square = s * s
     part = sp.elliprd(1 - square, 1 - m * square, 1.0) * (s * square / 6)
-    return -turned(n, carlson_first(1 - m) / 3) - part
+    return -turned(n, complete_first(m) / 3) - part
 
 
 def first_by_m_again(out: Array, phi: Array, m: Array) -> Array:
@@ -268,7 +242,7 @@ def first_by_m_again(out: Array, phi: Array, m: Array) -> Array:
     n, s = turns(phi)
     square = s * s
     part = algebraic(1 - square, 1.0, 1 - m * square, 1.0, (0, 0, 2, 0))
-    complete = carlson_last_slope(out, 1 - m) / -3
+    complete = 0.75 * algebraic(0.0, 1.0, 1 - m, 1.0, (0, 0, 2, 0))
     return turned(n, complete) + 0.375 * s * square * square * part
 
 
@@ -277,7 +251,7 @@ def second_by_m_again(out: Array, phi: Array, m: Array) -> Array:
     n, s = turns(phi)
     square = s * s
     part = algebraic(1 - square, 1 - m * square, 1.0, 1.0, (0, 1, 1, 0))
-    complete = carlson_first_slope(out, 1 - m) / 3
+    complete = -0.25 * algebraic(0.0, 1 - m, 1.0, 1.0, (0, 1, 1, 0))
     return turned(n, complete) - 0.125 * s * square * square * part
 
 
@@ -305,11 +279,9 @@ def jacobi_by_m(k: int, outs: tuple[Array, ...], u: Array, m: Array) -> Array:
 
 
 ELLIPTIC: dict[Any, Any] = {
-    sp.ellipk: lambda out, m: carlson_last(1 - m) / 6,
-    sp.ellipkm1: lambda out, p: carlson_last(p) / -6,
-    sp.ellipe: lambda out, m: carlson_first(1 - m) / -6,
-    carlson_first: carlson_first_slope,
-    carlson_last: carlson_last_slope,
+    sp.ellipk: lambda out, m: complete_last(m) / 6,
+    sp.ellipkm1: lambda out, p: sp.elliprd(0.0, 1.0, p) / -6,
+    sp.ellipe: lambda out, m: complete_first(m) / -6,
     sp.agm: (mean_slope, lambda out, a, b: mean_slope(out, b, a)),
     algebraic: rule(
         *map(raised, range(4)),

@@ -127,6 +127,25 @@ def with_factors(kappa: Callable[[int, int], Array], i: int, j: int, *shapes: Ar
     return total
 
 
+def gamma_kappa(first: Array, raised: Array) -> Callable[[int, int], Array]:
+    """Give the derivatives of log f by a, of which only the first depends on the variable."""
+    return lambda k, _: first if k == 1 else -polygamma(k - 1, raised)
+
+
+def beta_kappa(
+    first: Callable[[int], Array], raised: tuple[Array, Array], n: Array
+) -> Callable[[int, int], Array]:
+    """Give those by a and b, of which only `first` depends on the variable; n is the sum."""
+
+    def kappa(i: int, j: int) -> Array:
+        if i + j == 1:
+            return first(j)
+        value = polygamma(i + j - 1, n)
+        return value if i and j else value - polygamma(i + j - 1, raised[j > 0])
+
+    return kappa
+
+
 def above_zero(x: Array, a: Array) -> Array:
     """Replace 0 where x**(a - 1) log(x) and its slope are 0 there, and the logarithm is not."""
     return np.where(np.equal(x, 0) & np.greater(a, 2), 1, x)
@@ -145,11 +164,7 @@ def gamma_density_slope(a: Array, x: Array, order: int) -> Array:
         return np.where(far, 0.0, gamma_density_slope(a, x, order))
     small = np.less(a, SMALL)
     raised = a + small
-    log = np.log(above_zero(x, a))
-
-    def kappa(k: int, _: int) -> Array:
-        return log - sp.digamma(raised) if k == 1 else -polygamma(k - 1, raised)
-
+    kappa = gamma_kappa(np.log(above_zero(x, a)) - sp.digamma(raised), raised)
     density = gamma_density(raised, x) / np.where(small, x, 1)
     return density * with_factors(kappa, order, 0, a)
 
@@ -161,20 +176,15 @@ def beta_density_slope(a: Array, b: Array, x: Array, i: int, j: int) -> Array:
     raised = (a + small[0], b + small[1])
     logs = (np.log(above_zero(x, a)), np.log1p(-below_one(x, b)))
 
-    def kappa(i: int, j: int) -> Array:
-        if i + j == 1:
-            if i:
-                return logs[0] + digamma_step(raised[0], b - small[0])
-            return logs[1] + digamma_step(raised[1], a - small[1])
-        value = polygamma(i + j - 1, n)
-        return value if i and j else value - polygamma(i + j - 1, raised[0] if i else raised[1])
+    def first(side: int) -> Array:
+        return logs[side] + digamma_step(raised[side], (b, a)[side] - small[side])
 
     density = beta_density(*raised, x)
     for mask, side in zip(small, (x, 1 - x), strict=True):
         density = density / np.where(mask, side, 1)
     one, both = small[0] | small[1], small[0] & small[1]
     density = density / (np.where(one, n, 1) * np.where(both, n + 1, 1))
-    return density * with_factors(kappa, i, j, a, b)
+    return density * with_factors(beta_kappa(first, raised, n), i, j, a, b)
 
 
 def gamma_density_second(out: Array, a: Array, x: Array) -> Array:
@@ -256,6 +266,13 @@ def reach(fall: Callable[[Array], Array], slope: Callable[[Array], Array], w: Ar
     return w
 
 
+def spread(end: Array, nodes: Array = NODES, weights: Array = WEIGHTS) -> tuple[Array, Array]:
+    """Give points from 0 to an end, which stand closer near 0, and the weights of an integral."""
+    bend = np.log1p(end / 6)
+    w = 6 * np.expm1(bend * nodes)
+    return w, weights * bend * (w + 6)
+
+
 @of_doubles
 def gammainc_slope(a: Array, x: Array, order: int) -> Array:
     """Differentiate `scipy.special.gammainc`, P(a, x), with respect to a, `order` times."""
@@ -271,10 +288,7 @@ def gammainc_slope(a: Array, x: Array, order: int) -> Array:
 def gamma_series(a: Array, x: Array, order: int) -> Array:
     """P = x**a / gamma(a + 1) * sum of a (-x)**n / (n! (a + n)), DLMF 8.7.1, for 0 < x <= 1."""
     log = np.log(x)
-
-    def kappa(k: int, _: int) -> Array:
-        return log - sp.digamma(a + 1) if k == 1 else -polygamma(k - 1, a + 1)
-
+    kappa = gamma_kappa(log - sp.digamma(a + 1), a + 1)
     factor = np.exp(a * log - sp.gammaln(a + 1))
     total = np.zeros_like(x)
     for k in range(order + 1):
@@ -310,11 +324,8 @@ def gamma_tail(a: Array, x: Array, order: int) -> Array:
     log = s * w + np.where(
         small, np.log(x) - sp.digamma(raised), np.log1p((x - at) / at) + log_minus_digamma(at)
     )
-
-    def kappa(k: int, _: int) -> Array:
-        return log if k == 1 else -polygamma(k - 1, raised)
-
-    terms = WEIGHTS * np.exp(-fall(w)) * with_factors(kappa, order, 0, a)
+    factors = with_factors(gamma_kappa(log, raised), order, 0, a)
+    terms = WEIGHTS * np.exp(-fall(w)) * factors
     weight = gamma_weight(raised, x) / x**small
     return (-s * end * weight)[:, 0] * np.add.reduce(terms, axis=-1)
 
@@ -375,8 +386,7 @@ def beta_tail(a: Array, b: Array, x: Array, i: int, j: int) -> Array:
     gap = np.maximum(a - n * x, 0)
     start = 2 * CUT / (gap + np.sqrt(gap * gap + 2 * CUT * curvature))
     end = reach(lambda w: a * w + n * remaining(w), slope, np.maximum(start, CUT / a))
-    bend = np.log1p(end / 6)
-    w = 6 * np.expm1(bend * NODES)
+    w, weights = spread(end)
     r = remaining(w)
     log_x = np.where(x < 0.5, np.log(x), np.log1p(-y))
     log_y = np.where(y < 0.5, np.log(y), np.log1p(-x))
@@ -386,17 +396,10 @@ def beta_tail(a: Array, b: Array, x: Array, i: int, j: int) -> Array:
         log_x - w - r + digamma_step(raised[0], b - small[0]),
         log_y - r + digamma_step(raised[1], a - small[1]),
     )
-
-    def kappa(first: int, second: int) -> Array:
-        if first + second == 1:
-            return logs[second]
-        k = first + second - 1
-        value = polygamma(k, n)
-        return value if first and second else value - polygamma(k, raised[second > 0])
-
-    fallen = WEIGHTS * np.exp(-a * w - n * r) * (w + 6)
+    kappa = beta_kappa(lambda side: logs[side], raised, n)
+    fallen = weights * np.exp(-a * w - n * r)
     factors = np.where(small[0], a, 1) * np.where(small[1], b, 1)
-    scale = (bend * beta_weight(a, b, x, y) / factors)[:, 0]
+    scale = (beta_weight(a, b, x, y) / factors)[:, 0]
     swapped = swap[:, 0]
     below = scale * np.add.reduce(fallen * with_factors(kappa, i, j, a, b), axis=-1)
     if not swapped.any():

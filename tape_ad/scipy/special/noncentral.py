@@ -20,6 +20,7 @@ from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array
 from tape_ad.extend.rules import Constant, Maker, overridable
 from tape_ad.scipy.special.incomplete import (
+    CUT,
     NODES,
     WEIGHTS,
     beta_over,
@@ -27,11 +28,9 @@ from tape_ad.scipy.special.incomplete import (
     gamma_density,
     gammainc_slope,
     slope_between,
+    spread,
 )
 from tape_ad.scipy.special.shared import of_doubles, sp
-
-CUT = 42.0
-"""Sums and integrals end where the terms have fallen by exp(-CUT)."""
 
 
 @of_doubles
@@ -183,20 +182,15 @@ def student_ends(df: Array, nc: Array, t: Array) -> Array:
     return np.stack(ends)
 
 
-BEND = 6.0
-"""From how far on the nodes stand farther apart: for few degrees of freedom the left is long."""
-
-
 def scales(df: Array, nc: Array, t: Array) -> tuple[Array, Array]:
     """Give nodes s along a new first axis, and the weights of ds / s."""
     middle, left, right = student_ends(df, nc, t)
     nodes, weights = column(NODES, middle), column(WEIGHTS, middle)
     ways, shares = [], []
     for sign, end in ((-1, left), (1, right)):
-        bend = np.log1p(end / BEND)
-        way = BEND * np.expm1(bend * nodes)
+        way, share = spread(end, nodes, weights)
         ways.append(middle + sign * way)
-        shares.append(weights * bend * (way + BEND))
+        shares.append(share)
     return np.exp(np.concatenate(ways)), np.concatenate(shares)
 
 

@@ -16,15 +16,7 @@ import numpy as np
 from tape_ad.extend.arrays import Array
 from tape_ad.scipy.special.elementary import root_slope
 from tape_ad.scipy.special.gamma_functions import digamma_step, polygamma
-from tape_ad.scipy.special.incomplete import (
-    CUT,
-    NODES,
-    WEIGHTS,
-    bell,
-    integrated,
-    reach,
-    stirling_error,
-)
+from tape_ad.scipy.special.incomplete import CUT, bell, integrated, reach, spread, stirling_error
 from tape_ad.scipy.special.shared import BERNOULLI, of_doubles, sp
 
 LN2 = math.log(2.0)
@@ -143,10 +135,8 @@ def greatest(df: Array) -> Array:
 
 def from_zero(t: Array, df: Array, order: int) -> Array:
     """Integrate from 0 to t; the nodes stand closer near 0, where most of it is for small df."""
-    bend = np.log1p(np.arcsinh(t / np.sqrt(df)) / 6)
-    w = 6 * np.expm1(bend * NODES)
-    terms = WEIGHTS * (w + 6) * weighed(w, df, order)
-    return (bend * greatest(df))[:, 0] * np.add.reduce(terms, axis=-1)
+    w, weights = spread(np.arcsinh(t / np.sqrt(df)))
+    return greatest(df)[:, 0] * np.add.reduce(weights * weighed(w, df, order), axis=-1)
 
 
 def tail(t: Array, df: Array, order: int) -> Array:
@@ -158,10 +148,8 @@ def tail(t: Array, df: Array, order: int) -> Array:
         return df * (log_cosh(start + w) - level)
 
     end = reach(fall, lambda w: df * np.tanh(start + w), np.sqrt(2 * CUT / df) + CUT / df)
-    bend = np.log1p(end / 6)
-    w = 6 * np.expm1(bend * NODES)
-    terms = WEIGHTS * (w + 6) * weighed(start + w, df, order)
-    return (bend * greatest(df))[:, 0] * np.add.reduce(terms, axis=-1)
+    w, weights = spread(end)
+    return greatest(df)[:, 0] * np.add.reduce(weights * weighed(start + w, df, order), axis=-1)
 
 
 def density_slope(out: Array, y: Array, df: Array, order: int) -> Array:

@@ -14,6 +14,7 @@ import numpy as np
 from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.trees import map_leaves
+from tape_ad.record.array_interface import IN_COPIES, Absent, ArrayInterface
 from tape_ad.record.primals import primal
 from tape_ad.transforms.differentiable.kinds import KNOWN, Standing
 from tape_ad.transforms.differentiable.numpy_names import as_array_handle, holds
@@ -212,6 +213,9 @@ class Yielding(np.ma.MaskedArray):
         return is_active(other) or bool(super()._delegate_binop(other))  # type: ignore[misc]
 
 
+Yielding.__name__ = Yielding.__qualname__ = np.ma.MaskedArray.__name__
+
+
 def making_masked(function: Callable[..., Any]) -> None:
     """Let a function that makes a masked array keep handles, which have no mask."""
     kept: Callable[..., Any] = replaced(getattr(np, function.__name__))
@@ -299,3 +303,14 @@ asking(np.ma.is_masked, lambda a: False)
 asking(np.ma.isMaskedArray, lambda a: False)
 asking(np.ma.getdata, lambda a: a)
 asking(np.ma.filled, lambda a: a)
+
+OF_MASKED: dict[str, Callable[[Any], Any]] = {
+    "mask": lambda handle: np.ma.nomask,
+    "filled": lambda handle: lambda fill_value=None: handle,
+    "compressed": lambda handle: lambda: np.ravel(handle),
+}
+"""Attributes of masked arrays, of which those of handles have nothing masked."""
+
+IN_COPIES.update(OF_MASKED)
+for _name in OF_MASKED:
+    setattr(ArrayInterface, _name, Absent(_name))

@@ -17,6 +17,7 @@ from tape_ad.record.operands import REFLECTING
 from tape_ad.transforms.differentiable import copying
 from tape_ad.transforms.differentiable.compiled import giving_plain_results, plain_call
 from tape_ad.transforms.differentiable.kinds import real, type_of
+from tape_ad.transforms.differentiable.questions import asks_of_numbers
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.settling import CONTAINERS, note_attribute
 from tape_ad.transforms.differentiable.table import (
@@ -29,7 +30,7 @@ from tape_ad.transforms.differentiable.table import (
 )
 from tape_ad.transforms.differentiable.watching import CLASSES
 
-__all__ = ["make_class"]
+__all__: list[str] = []
 
 HEAP_TYPE = 1 << 9
 
@@ -79,7 +80,17 @@ def is_copied_class(kind: type) -> bool:
         return False  # of a metaclass in C
     own = (is_code(value) for name, value in vars(kind).items() if name not in LEFT)
     defined_within_one = any(map(is_copied_function, vars(kind).values()))
-    return not defined_within_one and (any(own) or any(map(is_copied_class, kind.__bases__)))
+    return not defined_within_one and (
+        any(own) or any(map(is_copied_class, kind.__bases__)) or has_code(type(kind))
+    )
+
+
+def has_code(meta: type) -> bool:
+    """Tell whether a metaclass has methods that are copied."""
+    left = LEFT | MAKING
+    return copying.is_copied_module(meta.__module__) and any(
+        is_code(value) for name, value in vars(meta).items() if name not in left
+    )
 
 
 def is_copied_function(value: Any) -> bool:
@@ -118,10 +129,39 @@ def copied_class(kind: type) -> Any:
     if issubclass(kind, np.ndarray) and kind is not np.ndarray and is_users(kind):
         return copying.memoized(kind, of_plain_arrays)
     if not is_copied_class(kind):
+        refuse_to_ask(kind)
         return kind
     with copying.LOCK:
         found = copy_of(kind)
         return make_class(kind) if found is ABSENT else found
+
+
+def refuse_to_ask(kind: type) -> None:
+    """Refuse an enum or exception with a method that would take a handle for no number.
+
+    Raises
+    ------
+    NoRuleError
+    """
+    if not issubclass(kind, (enum.Enum, BaseException)):
+        return
+    for owner in kind.__mro__:
+        if not owner.__flags__ & HEAP_TYPE or not copying.is_copied_module(owner.__module__):
+            continue
+        for name, value in vars(owner).items():
+            inner = value.fget if type(value) is property else getattr(value, "__func__", value)
+            if (name[0] == "_" and name not in COMPUTING) or type(inner) is not types.FunctionType:
+                continue
+            if asks_of_numbers(inner.__code__):
+                raise NoRuleError(
+                    f"{owner.__module__}.{owner.__qualname__}.{name} asks whether something is an "
+                    "array or a number, for which it would not take a handle: enums and exceptions "
+                    "are not copied by ta.differentiable; write it as a function of the module"
+                )
+
+
+COMPUTING = frozenset({"__call__", "__getitem__"})
+"""The special methods by which objects compute something for others."""
 
 
 def is_users(kind: type) -> bool:

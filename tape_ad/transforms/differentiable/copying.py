@@ -67,6 +67,7 @@ from tape_ad.transforms.differentiable.watching import (
 )
 
 __all__ = [
+    "NOT_COPIED",
     "bring_up_to_date",
     "converted",
     "copied_function",
@@ -181,7 +182,7 @@ class Globals(dict[str, Any]):
         return iter({**self.original, **dict.fromkeys(dict.keys(self))})
 
     def __len__(self) -> int:
-        return sum(1 for _ in iter(self))
+        return len(self.original.keys() | dict.keys(self))
 
     def __setitem__(self, name: str, value: Any) -> None:
         self.original[name] = source_of(value)

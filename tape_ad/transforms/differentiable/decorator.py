@@ -15,7 +15,7 @@ from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import ConversionError, InPlaceError, TapeError, UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves
-from tape_ad.record.constants import CONSTANTS, ArrayConstant, borrowed, given_away
+from tape_ad.record.constants import CONSTANTS, ArrayConstant, borrowed
 from tape_ad.record.record import ComputationRecord
 from tape_ad.record.tensor import Tensor
 from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
@@ -37,7 +37,7 @@ from tape_ad.transforms.differentiable.copying import (
 from tape_ad.transforms.differentiable.explanation import Explanation, explain
 from tape_ad.transforms.differentiable.kinds import is_array_like
 from tape_ad.transforms.differentiable.reach import DEPTH, reaches
-from tape_ad.transforms.differentiable.settling import calling
+from tape_ad.transforms.differentiable.settling import calling, plain_array
 from tape_ad.transforms.differentiable.table import BUILTINS, note_stand_in
 from tape_ad.transforms.tracing import Transformed
 
@@ -93,12 +93,23 @@ def call_copy(make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str,
             batch.asked = before
         return found
     except Exception as error:
+        if isinstance(error, TypeError) and GIVEN_UP in str(error) and is_traced((args, kwargs)):
+            return in_a_record(make, function, args, kwargs, error)
         ask_for_one_by_one()
         reason = reason_of(error) or refused_number(function, args, kwargs, error)
         if reason is None:
             raise
         raise reason from error
     return given_out(found)
+
+
+GIVEN_UP = "unsupported operand type(s)"
+"""What Python says where operators have caught an error, as those of NumPy's polynomials do."""
+
+
+def is_traced(given: Any) -> bool:
+    """Tell whether there is something that is captured or batched, and that no record holds."""
+    return any(type(leaf) is not Tensor and is_array_like(leaf) for leaf in flatten(given))
 
 
 def run(make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -118,7 +129,7 @@ KNOWN = (np.ndarray, np.generic, int, float, complex, str)
 
 
 def in_a_record(
-    make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: InPlaceError
+    make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
 ) -> Any:
     """Call a copy that assigns to parts of arrays with handles for what is captured.
 
@@ -126,7 +137,7 @@ def in_a_record(
 
     Raises
     ------
-    InPlaceError
+    Exception
         The one that is given, where there are handles already, where the result is an object, and
         where another copy has made the call.
     """
@@ -212,7 +223,7 @@ def given_in(value: Any) -> Any:
 def given_out(result: Any, depth: int = 5) -> Any:
     """Give what a copy returns, with arrays that nothing was assigned to as plain ones."""
     if type(result) is ArrayConstant:
-        return given_away(result) if result.data.flags.writeable else result.data
+        return plain_array(result)
     if not depth:  # a dict may hold itself
         return result
     if isinstance(result, tuple) and hasattr(result, "_make"):

@@ -4,6 +4,8 @@ import ast
 import builtins
 import contextlib
 import functools
+import itertools
+import textwrap
 import types
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,10 +13,18 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
+from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
 from tape_ad.record.messages.callers import tree_of, variables_read
+from tape_ad.rules import entry_of
 from tape_ad.transforms.differentiable.compiled import Guarded, is_compiled
-from tape_ad.transforms.differentiable.copying import converted, is_copied_module, module_of
+from tape_ad.transforms.differentiable.copying import (
+    NOT_COPIED,
+    converted,
+    is_copied_module,
+    module_of,
+)
+from tape_ad.transforms.differentiable.numpy_names import Ufunc
 from tape_ad.transforms.differentiable.questions import words_of
 from tape_ad.transforms.differentiable.table import ABSENT, replaced
 
@@ -34,23 +44,35 @@ class Explanation:
         The functions and classes that are copied.
     rules : tuple of str
         Those of Python, NumPy's conversions and SciPy that others stand for, which take handles.
+    left : tuple of str
+        Those of packages that are never copied, such as pandas, where a handle may be refused.
     stops : tuple of str
         The compiled functions without a rule, which refuse handles.
     """
 
     copied: tuple[str, ...] = field(factory=tuple)
     rules: tuple[str, ...] = field(factory=tuple)
+    left: tuple[str, ...] = field(factory=tuple)
     stops: tuple[str, ...] = field(factory=tuple)
 
     def __repr__(self) -> str:
         parts = (
             ("copied", self.copied),
             ("by a rule or a stand-in", self.rules),
-            ("compiled, so handles are refused", self.stops),
+            ("left as they are, and may refuse handles", self.left),
+            ("compiled without a rule, so handles are refused", self.stops),
         )
-        return "\n".join(
-            f"{title} ({len(names)}): {', '.join(names) or 'none'}" for title, names in parts
-        )
+        return "\n".join(line for title, names in parts for line in listing(title, names))
+
+
+def listing(title: str, names: tuple[str, ...]) -> Iterator[str]:
+    """Write names under a title, those of one module or class beside each other."""
+    yield f"{title} ({len(names)}){':' if names else ''}"
+    owners = sorted((name.rpartition(".")[0], name) for name in names)
+    for owner, pairs in itertools.groupby(owners, lambda pair: pair[0]):
+        text = ", ".join(name.rpartition(".")[2] for _, name in pairs)
+        first = f"  {owner}: " if owner else "  "
+        yield textwrap.fill(text, 100, initial_indent=first, subsequent_indent="    ")
 
 
 def explain(thing: Any) -> Explanation:
@@ -75,7 +97,7 @@ def explain(thing: Any) -> Explanation:
     >>> explain(area).rules
     ('np.asarray',)
     """
-    copied, rules, stops = dict[str, None](), dict[str, None](), dict[str, None]()
+    copied, rules, left, stops = (dict[str, None]() for _ in range(4))
     waiting, seen = [unwrapped_of(thing)], set[int]()
     kept = []  # what is named by its identity has to stay
     while waiting and len(seen) < MOST:
@@ -86,21 +108,40 @@ def explain(thing: Any) -> Explanation:
         kept.append(each)
         if replaced(each) is not ABSENT:
             rules[title(each)] = None
+        elif isinstance(each, np.ufunc):
+            (rules if has_rule(each) else stops)[title(each)] = None
         elif is_compiled(each):
             stops[title(each)] = None
+        elif str(getattr(each, "__module__", None)).partition(".")[0] in LEFT:
+            left[title(each)] = None
         elif isinstance(each, types.FunctionType) and is_copied_module(module_of(each)):
             copied[title(each)] = None
             waiting += named_in(each)
         elif isinstance(each, type) and converted(each) is not each:
             copied[title(each)] = None
             waiting += [unwrapped_of(value) for value in vars(each).values()]
-    return Explanation(*(tuple(sorted(names)) for names in (copied, rules, stops)))
+    return Explanation(*(tuple(sorted(names)) for names in (copied, rules, left, stops)))
+
+
+LEFT = NOT_COPIED - {"tape_ad", "attr", "attrs", "typing_extensions", "threadpoolctl", "tqdm"}
+"""The packages of which it is told that they are left as they are."""
+
+
+def has_rule(ufunc: np.ufunc) -> bool:
+    """Tell whether handles may be given to a ufunc."""
+    try:
+        entry_of(ufunc)
+    except NoRuleError:
+        return False
+    return True
 
 
 def title(thing: Any) -> str:
     """Name a function or class with its module, unless that is the user's or Python's own."""
+    if isinstance(thing, np.ufunc):
+        return str(thing.__name__)
     module = str(getattr(thing, "__module__", None))
-    if module.startswith("numpy"):
+    if module.partition(".")[0] == "numpy":
         return called(thing)
     name = getattr(thing, "__qualname__", None) or getattr(thing, "name", type(thing).__name__)
     return str(name) if module in ("__main__", "builtins", "None") else f"{module}.{name}"
@@ -138,7 +179,7 @@ def named_in(function: Any) -> Iterator[Any]:
     if tree is not None:
         found = [meant(each, known, words) for each in ast.walk(tree)]
     for each in found:
-        if callable(each) and not isinstance(each, np.ufunc):
+        if callable(each) and type(replaced(each)) is not Ufunc:
             yield unwrapped_of(each)
 
 

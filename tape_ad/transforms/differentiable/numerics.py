@@ -229,8 +229,11 @@ def of_handles(original: Function, function: Function, *, kind: type | None) -> 
             original(*map(kind, plain))
         if kind is complex:  # NumPy's functions of real numbers give nan where these are complex
             given = [each.astype(complex) if is_active(each) else each for each in given]
-        found = function(*given)
-        if kind and not (is_known or is_total or np.isfinite(primal(found))):
+        if is_known or is_total or kind is None:
+            return function(*given)
+        with np.errstate(all="ignore"):
+            found = function(*given)
+        if not np.isfinite(primal(found)):
             original(*map(kind, plain))
         return found
 

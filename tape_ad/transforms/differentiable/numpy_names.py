@@ -29,7 +29,7 @@ from tape_ad.transforms.differentiable.table import (
     stands_in_for,
 )
 
-__all__ = ["as_array_handle"]
+__all__ = ["Ufunc", "as_array_handle"]
 
 Function = Callable[..., Any]
 
@@ -393,6 +393,7 @@ class Ufunc:
         ORIGINALS[self] = function
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the ufunc."""
         for each in args:
             if is_listed(each):
                 return self.function(*map(without_lists, args), **kwargs)

@@ -7,6 +7,7 @@ is written to it.
 import abc
 import collections
 import contextlib
+import enum
 import functools
 import itertools
 import operator
@@ -26,6 +27,7 @@ from tape_ad.transforms.differentiable.classes import (
     copied_class,
     is_copied_class,
     make_class,
+    refuse_to_ask,
 )
 from tape_ad.transforms.differentiable.copying import (
     IN_PROGRESS,
@@ -68,7 +70,8 @@ def copied_object(value: Any) -> Any:  # noqa: PLR0911 - one for each kind
         return converted_container(value, layout, copied_class(kind) if has_methods(kind) else kind)
     if layout is tuple and not is_copied_class(kind):
         return listed(value)
-    if layout not in CONTENTS:
+    if layout not in CONTENTS or issubclass(kind, enum.Enum):
+        refuse_to_ask(kind)
         return value
     note_shared(value)
     if not has_methods(kind) and not holds_code(value):
@@ -78,9 +81,21 @@ def copied_object(value: Any) -> Any:  # noqa: PLR0911 - one for each kind
         if found is not None:
             return found
     owner = copied_class(kind)
-    if (owner is kind and has_methods(kind)) or is_copy(kind):
+    if (owner is kind and has_methods(kind) and kind is not Namespace) or is_copy(kind):
         return value
-    return noted(value, lambda: twin(value, viewing_of(owner), layout))
+    alone = layout is object and is_compared(kind) and not members_of(kind)
+    return noted(value, lambda: twin(value, owner if alone else viewing_of(owner), layout))
+
+
+def is_compared(kind: Any) -> bool:
+    """Tell whether objects of a class are compared by code of its own, as units are.
+
+    What they are compared with, and what they hold, may be objects of the original class.
+    """
+    generated = hasattr(kind, "__dataclass_fields__") or hasattr(kind, "__attrs_attrs__")
+    return bool(kind.__flags__ & HEAP_TYPE) and not (
+        generated or kind.__hash__ in (object.__hash__, None)
+    )
 
 
 def noted(value: Any, make: Callable[[], Any]) -> Any:
@@ -296,7 +311,8 @@ def converted_container(values: Any, base: Any, owner: Any) -> Any:
     factory = getattr(values, "default_factory", None)
     own_factory = converted(factory)
     stays = owner is kind and own_factory is factory
-    if stays and all(map(holds_plain, parts)):
+    compared = base is set and any(is_compared(type(each)) for each in values)
+    if stays and (compared or all(map(holds_plain, parts))):
         return values
     with LOCK:
         if id(values) in IN_PROGRESS:  # it is in itself

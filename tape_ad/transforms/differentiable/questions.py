@@ -16,7 +16,7 @@ from tape_ad.record.messages.callers import place_of, tree_of, words_in
 from tape_ad.transforms.differentiable.compiled import plain_call
 from tape_ad.transforms.differentiable.reach import reaches
 
-__all__ = ["asks_for_float", "refusing", "unanswerable", "words_of"]
+__all__ = ["asks_for_float", "asks_of_numbers", "refusing", "unanswerable", "words_of"]
 
 ABSTRACT = frozenset(
     {"ndarray", "generic", "number", "inexact", "floating", "complexfloating"}
@@ -54,6 +54,17 @@ def unanswerable(code: types.CodeType) -> str | None:
                 if same and {"type", "dtype"} <= met and met & OF_NUMBERS:
                     return BY_TYPE
     return None
+
+
+@functools.lru_cache(4096)
+def asks_of_numbers(code: types.CodeType) -> bool:
+    """Tell whether a function asks if something is an array or a number."""
+    words = frozenset(words_of(code))
+    return not words.isdisjoint(ASKING) and not words.isdisjoint(ABSTRACT | OF_NUMBERS)
+
+
+ASKING = frozenset({"isinstance", "issubclass", "type"})
+"""Functions that are replaced in copies."""
 
 
 def words_of(code: types.CodeType) -> Iterator[str]:

@@ -5,6 +5,7 @@ import functools
 import io
 import itertools
 import types
+import weakref
 from collections.abc import ItemsView, Iterator, ValuesView
 from typing import Any
 
@@ -50,19 +51,20 @@ def reaches(value: Any) -> bool:
     for _ in range(DEPTH):
         following: list[Any] = []
         for each in level:
-            look = LOOKS.get(type(each), ABSENT)
+            kind = type(each)
+            look = LOOKS.get(kind, ABSENT)
             if look is ABSENT:
-                look = look_of(type(each))
-                if "<locals>" not in type(each).__qualname__:
-                    LOOKS[type(each)] = look
-            if look is None or id(each) in seen:
+                look = noted_look_of(kind)
+            if look is None:
                 continue
             if look is HANDLE:
                 return True
-            seen.add(id(each))
-            following += look(each)
-            if len(following) > BUDGET:
-                return True
+            held = look(each)
+            if len(held) and id(each) not in seen:
+                seen.add(id(each))
+                following += held
+                if len(following) > BUDGET:
+                    return True
         if not following:
             return False
         if len(seen) > BUDGET:
@@ -77,6 +79,19 @@ HANDLE: Any = object()
 
 LOOKS: dict[type, Any] = {}
 """How to look into objects by their types, but local ones: what gives what they hold, or None."""
+
+LOCAL_LOOKS: "weakref.WeakKeyDictionary[type, Any]" = weakref.WeakKeyDictionary()
+"""The same, for objects of local classes."""
+
+
+def noted_look_of(kind: type) -> Any:
+    """Note how to look into the objects of a type, without keeping one that is made in a call."""
+    looks: Any = LOCAL_LOOKS if "<locals>" in kind.__qualname__ else LOOKS
+    found = looks.get(kind, ABSENT)
+    if found is ABSENT:
+        found = looks[kind] = look_of(kind)
+    return found
+
 
 SHOWING = (collections.deque, ValuesView, ItemsView)
 """Collections that are neither lists nor dicts."""
@@ -106,7 +121,19 @@ def look_of(kind: Any) -> Any:  # noqa: PLR0911 - one for each kind
         return lambda method: (method.__self__, method.__func__)
     if kind is functools.partial:
         return lambda partial: (partial.func, *partial.args, *partial.keywords.values())
-    return functools.partial(attributes_of, slots_of(kind))
+    slots = slots_of(kind)
+    if slots or not kind.__dictoffset__ or issubclass(kind, (list, tuple, set, frozenset, dict)):
+        return functools.partial(attributes_of, slots)
+    return attributes_alone
+
+
+def attributes_alone(value: Any) -> Any:
+    """Give what an object holds that has attributes and nothing else."""
+    attributes = value.__dict__
+    if type(attributes) is not dict:
+        return ()
+    values = attributes.values()
+    return () if PLAIN.issuperset(map(type, values)) else values
 
 
 def but_plain(values: Any) -> Any:

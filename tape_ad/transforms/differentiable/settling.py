@@ -9,13 +9,15 @@ import contextlib
 import operator
 import threading
 import types
+import weakref
 from collections.abc import Callable
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
 
 from tape_ad.record.constants import CONSTANTS, given_away
-from tape_ad.transforms.differentiable.reach import reaches
+from tape_ad.transforms.differentiable.reach import is_active, reaches
 from tape_ad.transforms.differentiable.table import ORIGINALS, original_of, source_of
 from tape_ad.transforms.differentiable.watching import PLAIN
 
@@ -27,6 +29,7 @@ __all__ = [
     "note_attribute",
     "note_global",
     "note_shared",
+    "plain_array",
 ]
 
 MOST = 1 << 16
@@ -77,9 +80,12 @@ def calling(function: Callable[..., Any], *args: Any) -> Any:
 
 
 def settle_all() -> None:
-    """Settle what the calls that are over have shared with the original code."""
-    waiting = [*CALLS.shared.values()]
-    CALLS.shared.clear()
+    """Settle what the calls that are over have shared with the original code.
+
+    What copies have made is settled like it where nothing but what is settled holds it. What others
+    hold too, as an object that a user has of a copied class, keeps the copies that are in it.
+    """
+    waiting: list[Any] = []
     while CALLS.names:
         owner, name = CALLS.names.pop()
         if isinstance(owner, type):
@@ -87,48 +93,67 @@ def settle_all() -> None:
                 setattr(owner, name, settled(vars(owner)[name], waiting))
         elif name in owner:
             owner[name] = settled(owner[name], waiting)
-    seen: dict[int, Any] = {}
+    seen = dict(CALLS.shared)
+    CALLS.shared.clear()
+    for thing in [*seen.values()]:
+        settle(thing, waiting)
     while waiting and len(seen) < MOST:
+        alone = references(waiting) == ALONE
         thing = waiting.pop()
         if id(thing) not in seen:
             seen[id(thing)] = thing
-            settle(thing, waiting)
+            if alone and type(thing) in ORIGINALS and not reaches(thing):
+                with contextlib.suppress(TypeError):  # of another layout
+                    vars(object)["__class__"].__set__(thing, original_of(type(thing)))
+            if alone or type(thing) in CONTAINERS:
+                settle(thing, waiting, alone)
 
 
-def settle(thing: Any, waiting: list[Any]) -> None:
+def references(things: list[Any]) -> int:
+    """Count the references to the last of some things."""
+    return getrefcount(things[-1])
+
+
+HELD: list[Any] = [[]]
+ALONE = references([*HELD])
+"""The references to what nothing but one container holds, and the list of what is to be settled."""
+
+
+def settle(thing: Any, waiting: list[Any], alone: bool = True) -> None:
     """Put plain arrays and originals in place of constants and copies in a container or object.
 
-    What is found by handles alone is left out. What else has to be settled is put on a list.
+    What is found by handles alone is left out. What else has to be settled is put on a list. Copies
+    stay where others hold the container too.
     """
     kind = type(thing)
     if kind.__dictoffset__ and isinstance(vars(thing), dict):
-        settle_dict(vars(thing), dict, waiting)
+        settle_dict(vars(thing), dict, waiting, alone)
     for member in members_of(kind).values():
         with contextlib.suppress(AttributeError):  # of one that nothing was assigned to
             value = member.__get__(thing)
-            found = settled(value, waiting)
+            found = settled(value, waiting, alone)
             if found is not value:
                 member.__set__(thing, found)
     base: Any = next((each for each in CONTAINERS if issubclass(kind, each)), None)
     if base is None or len(thing) > MOST:
         return
     if issubclass(base, (dict, set)):
-        settle_keys(thing, base, waiting)
+        settle_keys(thing, base, waiting, alone)
     if issubclass(base, dict):
-        settle_dict(thing, base, waiting)
+        settle_dict(thing, base, waiting, alone)
     elif base is not set:
         for i, value in enumerate([*base.__iter__(thing)]):
-            found = settled(value, waiting)
+            found = settled(value, waiting, alone)
             if found is not value:
                 base.__setitem__(thing, i, found)
 
 
-def settle_keys(thing: Any, base: Any, waiting: list[Any]) -> None:
+def settle_keys(thing: Any, base: Any, waiting: list[Any], alone: bool) -> None:
     """Settle the keys of a dict or what is in a set; handles are hashed in copies alone."""
     keys = [*base.__iter__(thing)]
     if STAYING.issuperset(map(type, keys)):
         return
-    found = {key: settled(key, waiting) for key in keys if type(key) in STAYING or not reaches(key)}
+    found = {key: settled(key, waiting, alone) for key in keys if not has_a_handle(key)}
     if len(found) == len(keys) and all(map(operator.is_, found.values(), keys)):
         return
     own: Any = found.values()
@@ -138,11 +163,16 @@ def settle_keys(thing: Any, base: Any, waiting: list[Any]) -> None:
     base.update(thing, own)
 
 
-def settle_dict(thing: Any, base: Any, waiting: list[Any]) -> None:
+def has_a_handle(key: Any) -> bool:
+    """Tell whether the key of a dict is a handle, or a tuple with one in it."""
+    return any(map(has_a_handle, key)) if isinstance(key, (tuple, frozenset)) else is_active(key)
+
+
+def settle_dict(thing: Any, base: Any, waiting: list[Any], alone: bool) -> None:
     """Settle the values of a dict."""
     if len(thing) <= MOST and not STAYING.issuperset(map(type, base.values(thing))):
         for key, value in [*base.items(thing)]:
-            found = settled(value, waiting)
+            found = settled(value, waiting, alone)
             if found is not value:
                 base.__setitem__(thing, key, found)
 
@@ -165,16 +195,20 @@ def members_of(kind: type) -> dict[str, Any]:
     }
 
 
-def settled(value: Any, waiting: list[Any]) -> Any:  # noqa: PLR0911 - one for each kind
+def settled(value: Any, waiting: list[Any], alone: bool = True) -> Any:  # noqa: PLR0911 - one for each kind
     """Give a plain array in place of a constant, and the original in place of a copy."""
     kind = type(value)
     if kind in STAYING:
         return value
     if kind in CONSTANTS:
-        return given_away(value) if value.data.flags.writeable else value.data
+        return plain_array(value)
     if isinstance(value, tuple):
-        found = [settled(each, waiting) for each in value]
+        found = [settled(each, waiting, alone) for each in value]
         return value if all(map(operator.is_, found, value)) else tuple.__new__(kind, found)
+    if kind in CONTAINERS:
+        waiting.append(value)
+    if not alone:
+        return value
     if kind is types.MethodType:
         function, owner = settled(value.__func__, waiting), settled(value.__self__, waiting)
         same = function is value.__func__ and owner is value.__self__
@@ -186,12 +220,32 @@ def settled(value: Any, waiting: list[Any]) -> Any:  # noqa: PLR0911 - one for e
         return value if is_counterpart else source
     if kind is types.FunctionType and hasattr(value.__globals__, "original"):
         return of_original_code(value, waiting)
-    if kind in ORIGINALS and not reaches(value):  # as the original would have made it
-        with contextlib.suppress(TypeError):
-            vars(object)["__class__"].__set__(value, original_of(kind))
-    if kind in CONTAINERS or kind in ORIGINALS:
+    if kind in ORIGINALS:
         waiting.append(value)
     return value
+
+
+GIVEN: "weakref.WeakValueDictionary[int, Any]" = weakref.WeakValueDictionary()
+"""The arrays that have been given to the original code and to users, by their identity."""
+
+
+def plain_array(constant: Any) -> Any:
+    """Give the array of a constant, and the same again where it, or a view, is given once more."""
+    if not constant.data.flags.writeable:
+        return constant.data
+    base = memory_of(constant.data)
+    if GIVEN.get(id(base)) is not base:
+        given_away(constant)
+        base = memory_of(constant.data)
+        GIVEN[id(base)] = base
+    return constant.data
+
+
+def memory_of(array: Any) -> Any:
+    """Give the array that has the memory of a view."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
 
 
 def of_original_code(copy: Any, waiting: list[Any]) -> Any:

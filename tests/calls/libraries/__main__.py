@@ -3,6 +3,7 @@
 python -m tests.calls.libraries                      try all, and print the table
 python -m tests.calls.libraries --write              and put it into docs/other-libraries.md
 python -m tests.calls.libraries --package fluids     one alone, with each call that is not right
+python -m tests.calls.libraries --own                as they stand, without `ta.differentiable`
 
 The packages are in tests/calls/libraries/requirements.txt.
 """
@@ -34,10 +35,10 @@ KINDS = {
 SECONDS_PER_PACKAGE = 900
 
 
-def lines_of(package: str) -> list[dict[str, Any]]:
+def lines_of(package: str, *ways: str) -> list[dict[str, Any]]:
     """Try the calls of a package in a process of its own."""
     done = subprocess.run(  # noqa: S603 - our own program
-        [sys.executable, "-m", "tests.calls.libraries.worker", package],
+        [sys.executable, "-m", "tests.calls.libraries.worker", package, *ways],
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "SECONDS_PER_CALL": "4"},
         capture_output=True,
         text=True,
@@ -87,11 +88,12 @@ def row(title: str, counts: Mapping[str, int]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.calls.libraries", description=__doc__)
     parser.add_argument("--package", action="append", choices=LIBRARIES, help="these alone")
+    parser.add_argument("--own", action="store_true", help="without ta.differentiable")
     parser.add_argument("--write", action="store_true", help=f"put the table into {PAGE.name}")
     chosen = parser.parse_args()
     found = {}
     for package in chosen.package or LIBRARIES:
-        lines = lines_of(package)
+        lines = lines_of(package, *["own"] * chosen.own)
         found[package] = counts_of(lines)
         print(package, dict(found[package]), flush=True)
         if chosen.package:

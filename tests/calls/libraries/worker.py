@@ -1,6 +1,7 @@
 """Try the calls of one package through `ta.differentiable`, and print what comes of each.
 
 python -m tests.calls.libraries.worker fluids
+python -m tests.calls.libraries.worker fluids own       as they stand, without it
 """
 
 import contextlib
@@ -54,20 +55,21 @@ class Copied:
         return thing
 
 
-def tried_calls(package: str) -> Iterator[dict[str, Any]]:
+def tried_calls(package: str, *, copies: bool = True) -> Iterator[dict[str, Any]]:
     """Try each argument of each call."""
     for call in calls_of_library(LIBRARIES[package]):
-        yield {"name": call.unit.name, "plain": plain_result(call)}
+        if copies:
+            yield {"name": call.unit.name, "plain": plain_result(call)}
         for place, value in places_of(call.unit):
-            yield from tried(call, place, value)
+            yield from tried(call, place, value, Copied(call.thing) if copies else call.thing)
 
 
-def tried(call: Call, place: Place, value: Any) -> Iterator[dict[str, Any]]:
+def tried(call: Call, place: Place, value: Any, thing: Any) -> Iterator[dict[str, Any]]:
     """Compare the slope of a handle in one place with differences of the original."""
     measured = slopes_of(call.thing, call.unit, place, value)
     if measured is None:
         return
-    outcome = judged(Copied(call.thing), call.thing, call.unit, place, value, measured)
+    outcome = judged(thing, call.thing, call.unit, place, value, measured)
     smooth = "constant" if measured.constant else "unclear" if measured.unclear else "smooth"
     yield {
         "name": call.unit.name,
@@ -116,7 +118,7 @@ def main() -> None:
     output = sys.stdout
     counts: Counter[str] = Counter()
     with contextlib.redirect_stdout(sys.stderr):
-        for result in tried_calls(sys.argv[1]):
+        for result in tried_calls(sys.argv[1], copies="own" not in sys.argv[2:]):
             print(json.dumps(result), file=output, flush=True)
             counts[result.get("kind", "")] += 1
     sys.stderr.write(f"{dict(counts)}\n")

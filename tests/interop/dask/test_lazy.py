@@ -22,7 +22,7 @@ from tests.interop.dask.outcomes import LISTED, SOME, listed, never, outcome, pu
 from tests.rules.grouping import for_each
 from tests.rules.rows import ROWS
 from tests.rules.table import Case, cases
-from tests.sampling import some
+from tests.sampling import EVERY_ROW, some
 
 Array = Any
 RNG = np.random.default_rng(0)
@@ -33,6 +33,8 @@ CHUNKS = (2, 4)
 MARKED = np.array([True, False, True, False])
 RIGHT = 313
 """How many functions docs/dask-arrays.md lists as right in all rows, which each row tests."""
+RIGHT_ROWS = 3_500
+"""How many of the cases of the table are right, at least, of about 7,000."""
 compute = functools.partial(dask.base.compute, scheduler="synchronous")
 
 
@@ -137,6 +139,17 @@ def test_a_row_is_right_or_refused(case: Case) -> None:
     found = outcome(case)
     assert found in {"right", "refused", "none"}
     assert found != "refused" or public_name(case.row.function) not in listed(LISTED)
+
+
+@pytest.mark.skipif(not EVERY_ROW, reason="TAPE_AD_EVERY_ROW=1 counts them")
+def test_rows_that_are_right_do_not_become_fewer() -> None:
+    assert sum(outcome(case) == "right" for case in cases(ROWS)) >= RIGHT_ROWS
+
+
+def test_a_share_of_the_rows_has_as_many_right_ones_as_it_should() -> None:
+    every = cases(ROWS)
+    share = [outcome(case) == "right" for case in some(every, 90)]
+    assert sum(share) / len(share) >= 0.75 * RIGHT_ROWS / len(every)
 
 
 def test_functions_all_of_whose_rows_are_right_do_not_become_fewer() -> None:

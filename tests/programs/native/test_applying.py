@@ -197,3 +197,15 @@ def test_clipping_by_two_numbers_keeps_the_signs_of_zeros(bound: float) -> None:
         lambda x, s: (np.clip(x, 0.0, s), np.clip(x, s, 3), np.clip(x, 0, 1)), x, bound
     )
     agree_to_the_bit(lambda x, s: np.clip(x, np.full(5, 0.0), s), x, bound)
+
+
+@pytest.mark.parametrize("options", [{}, {"axis": 0}, {"axisa": 0, "axisb": 1, "axisc": 0}])
+def test_cross_products(options: dict[str, int]) -> None:
+    x, y = np.random.default_rng(0).normal(size=(2, 3, 3, 3))
+    agree_to_the_bit(lambda x, y: np.cross(x, y, **options), x, y)
+    agree_to_the_bit(lambda x, y: np.cross(x, y[0, 0]), x, y)
+
+
+def test_polynomials() -> None:
+    p, x = np.random.default_rng(0).normal(size=5), np.linspace(-1, 1, 7)
+    agree_to_the_bit(np.polyval, p, x)

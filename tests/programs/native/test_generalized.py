@@ -273,8 +273,50 @@ def test_errors_of_triangular_equations_are_scipys(bad: float) -> None:
 def test_without_scipys_capsules_it_is_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scipy.linalg.cython_lapack.__pyx_capi__", {})
     fast = ta.compile(tsp.linalg.solve_triangular, engine="native")
-    a, b = positive((4, 4)), numbers(4)
+    a, b, c = positive((12, 12)), numbers(12), numbers((12, 3))
     for _ in range(3):
         found = fast(a, b)
     assert same_bits(found, tsp.linalg.solve_triangular(a, b))
     assert "no routine of SciPy's for it" in fast.explain()
+    agree_to_the_bit(several_equations, a, b, c)
+
+
+def several_equations(a: Array, b: Array, c: Array) -> Any:
+    transposed = np.linalg.solve(a.T, c), np.linalg.solve(a.T, c[:, ::-1])
+    return np.linalg.solve(a, b), *transposed, np.linalg.inv(a), np.linalg.solve(a, c[:, 0])
+
+
+@pytest.mark.parametrize("dtype", ["f8", "c16"])
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_a_matrix_of_several_equations_is_factorised_once(view: Any, dtype: str) -> None:
+    a = view(positive((12, 12), dtype))
+    a = a if a.ndim == 2 else a[(0,) * (a.ndim - 2)]
+    b, c = numbers(12, "f8", 1), np.asfortranarray(numbers((12, 3), dtype, 2))
+    found, expected = natively(several_equations, a, b, c)
+    for one, other in zip(found, expected, strict=True):
+        assert one.dtype == other.dtype
+        assert np.allclose(one, other, rtol=1e-12, atol=1e-12)
+    fast = ta.compile(several_equations, engine="native")
+    for _ in range(3):
+        fast(a, b, c)
+    last = fast.explain(passes=True).partition("dead store elimination:")[2]
+    assert last.count("call getrf") == 1
+    singular = np.zeros_like(a)
+    with pytest.raises(np.linalg.LinAlgError, match="Singular matrix"):
+        fast(singular, b, c)
+    assert all(map(same_bits, fast(a, b, c), found))
+
+
+def test_slopes_of_equations_take_the_factors_of_the_solution() -> None:
+    def loss(a: Array, b: Array) -> Array:
+        return np.sum(np.linalg.solve(a, b) ** 3)
+
+    for matrix in (positive((20, 20)), numbers((20, 20))):
+        given = matrix, numbers((20, 2), "f8", 1)
+        slopes = ta.grad(loss, argnums=(0, 1))
+        fast = ta.compile(slopes, engine="native")
+        for _ in range(3):
+            found = fast(*given)
+        assert "call getrs" in fast.explain(passes=True)
+        for one, other in zip(found, slopes(*given), strict=True):
+            assert np.allclose(one, other, rtol=1e-9)

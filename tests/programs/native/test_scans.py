@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+from tape_ad.rules.numpy.scans import recurrence
 from tests.programs.native.running import agree, agree_to_the_bit
 from tests.programs.native.test_products import DTYPES, numbers
 
@@ -129,3 +130,27 @@ def test_scans_of_a_field_of_packed_records(axis: int, dtype: Any) -> None:
         found = fast(x)
     np.testing.assert_array_equal(found[0], np.maximum.accumulate(x, axis))
     np.testing.assert_array_equal(found[1], np.minimum.accumulate(x, axis))
+
+
+@pytest.mark.parametrize("axis", [-1, -2, -3])
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_recurrences(dtype: str, axis: int) -> None:
+    rng = np.random.default_rng(0)
+    factors = rng.integers(-1, 2, (4, 5, 6)).astype(dtype)
+    terms = rng.integers(-9, 9, (4, 5, 6)).astype(dtype)
+    fewer = np.moveaxis(np.moveaxis(factors, axis, 0)[:-1], 0, axis)
+    agree_to_the_bit(lambda a, b: recurrence(a, b, axis), fewer, terms)
+    agree_to_the_bit(lambda a, b: recurrence(a[..., ::-1, :], b[..., ::-1, :], axis), fewer, terms)
+    if axis > -3:
+        agree_to_the_bit(lambda a, b: recurrence(a[0], b, axis), fewer, terms)
+        agree_to_the_bit(lambda a, b: recurrence(a, b[0], axis), fewer, terms)
+
+
+def test_slopes_of_running_extrema_are_native() -> None:
+    x = np.random.default_rng(0).normal(size=50)
+    slope = ta.grad(lambda x: np.sum(np.maximum.accumulate(x) ** 2))
+    fast = ta.compile(slope, engine="native")
+    for _ in range(3):
+        found = fast(x)
+    assert "recurrence" not in fast.explain()
+    assert np.allclose(found, slope(x), rtol=1e-14)

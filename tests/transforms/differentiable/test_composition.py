@@ -112,3 +112,47 @@ def test_an_optimum_moves_as_the_implicit_function_theorem_says(method: str) -> 
     by_hand[1, 1:] = 1.0, 1 / X[2]
 
     np.testing.assert_allclose(ta.jacobian(ta.differentiable(lowest))(X), by_hand, atol=1e-7)
+
+
+def counted(x: Any) -> Any:
+    return x[0] * (math.floor(x[1] * 7) + 10 * math.ceil(x[1] * 7) + 100 * round(x[1] * 7))
+
+
+def guarded(x: Any) -> Any:
+    """Go another way where a number has no logarithm, or too large an exponential."""
+    total = 0.0
+    for each in x:
+        try:
+            total += math.log(each - 0.45) + math.exp(each * 1000.0) * 1e-300
+        except (ValueError, OverflowError) as error:
+            total += each * (2 if isinstance(error, ValueError) else 3)
+    return total
+
+
+POINTS = X + np.array([[0.0], [0.11], [-0.21], [0.3]])
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+@pytest.mark.parametrize("function", [counted, guarded])
+@pytest.mark.parametrize("transform", [ta.compile, lambda f: lambda x: ta.batched(f)(x[None])[0]])
+def test_what_pythons_numbers_answer_and_raise_is_asked_again(
+    function: Any, transform: Any
+) -> None:
+    values, slopes = (transform(f) for f in pair(ta.differentiable(function)))
+
+    for x in POINTS:
+        np.testing.assert_allclose(values(x), function(x), rtol=1e-12)
+        np.testing.assert_allclose(slopes(x), ta.grad(ta.differentiable(function))(x))
+
+
+def pair(function: Any) -> tuple[Any, Any]:
+    return function, ta.grad(function)
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+@pytest.mark.parametrize("function", [counted, guarded])
+def test_members_of_a_batch_go_each_its_way(function: Any) -> None:
+    copy = ta.differentiable(function)
+
+    np.testing.assert_allclose(ta.batched(copy)(POINTS), [*map(function, POINTS)], rtol=1e-12)
+    np.testing.assert_allclose(ta.batched(ta.grad(copy))(POINTS), [*map(ta.grad(copy), POINTS)])

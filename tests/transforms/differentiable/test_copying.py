@@ -300,7 +300,22 @@ def test_explain_lists_what_is_copied() -> None:
     )
     assert "np.asarray" in told.rules
     assert told.stops == ()
-    assert "copied (2)" in repr(told)
+    assert "copied (2):\n  tests.transforms.differentiable.foreign_code: counted, scaled" in repr(
+        told
+    )
+
+
+def test_explain_tells_what_is_left_and_where_it_would_stop() -> None:
+    table = types.SimpleNamespace(lookup=np.frompyfunc(math.sin, 1, 1))
+
+    def pictured(x: Any) -> Any:
+        return plotted(lookup(np.exp(x)))
+
+    plotted, lookup = pytest.importorskip("matplotlib.pyplot").plot, table.lookup
+    told = ta.differentiable.explain(pictured)
+
+    assert told.left == ("matplotlib.pyplot.plot",)
+    assert told.stops == ("sin (vectorized)",)
 
 
 def test_a_view_of_a_module_equals_the_module_and_others_like_it() -> None:

@@ -1,5 +1,6 @@
 """What the names of Python, NumPy and SciPy mean in copies: a row for each, and what is refused."""
 
+import array
 import cmath
 import math
 import statistics
@@ -210,6 +211,7 @@ def masked(x: Any) -> Any:
     assert not np.any(np.ma.getmask(a))
     assert not np.ma.is_masked(a)
     rest = np.ma.masked_invalid(a).mean() + np.ma.masked_where(x > 2, x).max()
+    rest += np.sum(np.ma.masked_invalid(x).filled(0.0) * np.ma.asarray(x).compressed()) + a.mask
     rest += np.ma.MaskedArray(x).std() + np.ma.masked_less(plain, 2.5).sum() * x[0]
     assert isinstance(plain, np.ma.MaskedArray)
     return np.sum((plain - a) * np.ma.filled(a) * a) + np.sum(plain.dot(np.ones(4))) + rest
@@ -488,6 +490,17 @@ def test_a_name_keeps_the_second_derivative(name: str) -> None:
         (lambda x: np.ma.array([1.0, 2.0], mask=[False, True]) * x[0], ta.errors.TapeError, "mask"),
         (lambda x: np.nditer(x, flags=["external_loop"]), ta.errors.NoRuleError, "ndindex"),
         (lambda x: scipy.linalg.lapack.dgetrf(np.eye(2) * x[0]), ta.errors.NoRuleError, "compiled"),
+        (
+            lambda x: sum(array.array("d", x)),
+            ta.errors.ConversionError,
+            "write lists or np.asarray",
+        ),
+        (
+            lambda x: np.array([(x[0], 1.0)], dtype=[("a", float), ("b", float)])["a"].sum(),
+            ta.errors.DtypeError,
+            "no derivative",
+        ),
+        (lambda x: np.random.default_rng(0).beta(x[0], 1.0), ta.errors.NoRuleError, "take scipy"),
         (lambda x: np.random.default_rng(0).poisson(x[0]), ta.errors.NoRuleError, "rng.poisson"),
         (lambda x: np.random.default_rng(0).gamma(x[0]), ta.errors.NoRuleError, "branch on shape="),
         (lambda x: np.round(x, 3).sum(), ta.errors.NoRuleError, "constant between its steps"),

@@ -186,7 +186,7 @@ class FusedNest:
 
     @property
     def refs(self) -> list[MemRef]:
-        """All that is touched."""
+        """The memory references that the nest reads or writes."""
         return self.nest.refs
 
     @property

@@ -4,6 +4,7 @@ import functools
 import math
 import struct
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -126,11 +127,17 @@ class MemoryMap:
     ----------
     constants : list of Constant
         What native code needs beside the program's own.
+    uses : mapping of Value to int
+        In how many systems of equations matrices in the memory of a value are.
+    factors : dict of MemRef to tuple of MemRef
+        Those of matrices that have been factorised, with their pivots.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, uses: Mapping[Value, int] = MappingProxyType({})) -> None:
         self._known: dict[Value, MemRef | None] = {}
         self.constants: list[Constant] = []
+        self.uses = uses
+        self.factors: dict[MemRef, tuple[MemRef, MemRef]] = {}
 
     def of(self, value: Value) -> MemRef | None:
         """Give the reference to a value; None if native code cannot use it."""
@@ -152,7 +159,7 @@ class MemoryMap:
         self._known.pop(value, None)
 
     def put(self, value: Value, ref: MemRef) -> None:
-        """Say where a value is."""
+        """Note in which memory a value lies."""
         self._known[value] = ref
 
 
@@ -314,7 +321,7 @@ class Op(NamedTuple):
 
     @property
     def function(self) -> Function:
-        """The function."""
+        """The function that the operation computes element by element."""
         return self.kind.function
 
     @property
@@ -571,7 +578,7 @@ class Listing:
 
     @property
     def text(self) -> str:
-        """The whole listing."""
+        """The listing, with all of its lines."""
         return "\n".join(self.lines)
 
     def step(self, step: Step, reason: str | None, *, is_view: bool = False) -> None:

@@ -62,6 +62,9 @@ class Layout:
 def layered(sizes: Sequence[Point], edges: Sequence[tuple[int, int]]) -> Layout:
     """Lay a graph out from top to bottom.
 
+    Graphviz, where it is installed, does it better, but pip does not install it, and a notebook or
+    a page without it is to show the graph as well.
+
     Parameters
     ----------
     sizes : sequence of (float, float)

@@ -1,9 +1,9 @@
-"""Gather, scatter and scatter-add loops, as LLVM text.
+"""Gather, scatter and scatter-add loops, and others that are written by hand, as LLVM text.
 
-Their operands are, in this order: the geometry, two int64 for each array of integers, the length of
-its axis in elements and the stride in bytes; those arrays, of int64; for `MIXED` a byte that tells
-whether elements are added; what is read; what is written; and a byte that becomes 1 where an
-integer is out of bounds. What the integers lead into has a stride of 0 along their axes.
+The operands of those are, in this order: the geometry, two int64 for each array of integers, the
+length of its axis in elements and the stride in bytes; those arrays, of int64; for `MIXED` a byte
+that tells whether elements are added; what is read; what is written; and a byte that becomes 1
+where an integer is out of bounds. What the integers lead into has a stride of 0 along their axes.
 """
 
 import functools
@@ -16,7 +16,17 @@ from tape_ad.programs.engines.native.codegen.ir_builder import element_type
 from tape_ad.programs.engines.native.ir import LLVMFunction
 from tape_ad.programs.engines.native.runtime.compiling import with_fields
 
-__all__ = ["ADD", "GATHER", "MIXED", "PUT", "collecting", "gathering", "marking"]
+__all__ = [
+    "ADD",
+    "GATHER",
+    "MIXED",
+    "PUT",
+    "collecting",
+    "framed",
+    "gathering",
+    "marking",
+    "recurring",
+]
 
 GATHER, PUT, ADD, MIXED = "gather", "put", "add", "mixed"
 """What is read there, stored there, added to what is there, or added only if a byte says so."""
@@ -244,3 +254,28 @@ def collecting() -> LLVMFunction:
     """
     ahead = "  %most = load i64, ptr %p0\n  %index.at = getelementptr i64, ptr %p4, i64 1"
     return framed(5, ahead, COLLECTING)
+
+
+RECURRING = """
+<loads>
+  %product = fmul <kind> %x0, %x1
+  %total = fadd <kind> %product, %x2
+  %w3 = mul i64 %i, %s3
+  %at3 = getelementptr i8, ptr %p3, i64 %w3
+  store <kind> %total, ptr %at3, align 1
+  br label %next"""
+
+
+@functools.cache
+def recurring(dtype: np.dtype[Any]) -> LLVMFunction:
+    """Write the loop that multiplies what was before by one number, and adds another.
+
+    Its operands are what was before, both numbers, and what is now.
+    """
+    loads = [
+        f"  %w{k} = mul i64 %i, %s{k}\n  %at{k} = getelementptr i8, ptr %p{k}, i64 %w{k}\n"
+        f"  %x{k} = load <kind>, ptr %at{k}, align 1"
+        for k in range(3)
+    ]
+    body = RECURRING.replace("<loads>", "\n".join(loads))
+    return framed(4, "", body.replace("<kind>", element_type(dtype)))

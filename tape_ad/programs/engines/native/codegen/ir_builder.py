@@ -488,7 +488,7 @@ def to_bool(x: VectorValue, dtype: np.dtype[Any]) -> VectorValue:
 
 
 def to_complex(x: VectorValue, dtype: np.dtype[Any]) -> VectorValue:
-    """Cast both parts."""
+    """Cast the real and the imaginary part to those of a complex dtype."""
     part = part_of(dtype)
     if isinstance(x, ComplexVector):
         return ComplexVector.of(cast(x.re, part), cast(x.im, part))

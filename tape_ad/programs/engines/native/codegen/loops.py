@@ -282,7 +282,7 @@ def suffix_of(dtype: np.dtype[Any], lanes: int) -> str:
 
 
 def one_of(dtype: np.dtype[Any]) -> str:
-    """Write a one."""
+    """Write the number 1 of a dtype as LLVM does."""
     return "1.0" if dtype.kind == "f" else "1"
 
 

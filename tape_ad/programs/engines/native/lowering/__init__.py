@@ -2,6 +2,7 @@
 
 import functools
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -48,6 +49,7 @@ from tape_ad.programs.program import (
     Program,
     Step,
     Value,
+    root_of,
 )
 from tape_ad.record.sweeps import all_finite
 from tape_ad.rules import facts_of
@@ -328,7 +330,13 @@ def lower(program: Program) -> Lowered:
     -------
     Lowered
     """
-    memory_map = MemoryMap()
+    matrices = (
+        root_of(call.args[0])
+        for call in program.calls
+        if type(call.function).__hash__ is not None and call.function in generalized.FACTORED
+        if call.args and type(call.args[0]) is Value
+    )
+    memory_map = MemoryMap(Counter(matrices))
     cache = LoweringCache(memory_map)
     native = {each.value for each in program.constants if each.line == COMPUTED}
     steps: list[LoweredStep] = []

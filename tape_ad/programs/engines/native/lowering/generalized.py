@@ -12,11 +12,11 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from tape_ad.programs.engines.native.codegen.gathers import framed
 from tape_ad.programs.engines.native.ir import (
     SIMPLE,
     Callee,
@@ -34,17 +34,21 @@ from tape_ad.programs.engines.native.lowering.calls import (
     moved,
 )
 from tape_ad.programs.engines.native.lowering.reductions import ended
-from tape_ad.programs.engines.native.runtime.compiling import (
-    capsule_address,
-    inner_loop,
-    with_fields,
-)
+from tape_ad.programs.engines.native.runtime.compiling import capsule_address, inner_loop
 from tape_ad.rules.linalg.decompositions import qr_factors, singular_triplets, singular_values
 from tape_ad.rules.linalg.spectra import hermitian_eigenpairs
 
-__all__ = ["LOWERINGS", "ROUTINES", "cores_of", "over_stack"]
+__all__ = ["FACTORED", "LOWERINGS", "ROUTINES", "cores_of", "over_stack"]
 
 BOOL, DOUBLE = np.dtype(bool), np.dtype(float)
+
+
+def module_named(name: str) -> Any:
+    """Import a module of NumPy's; give None where there is none."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
 
 
 @cache
@@ -246,6 +250,9 @@ def solved(lowering: Lowering) -> None:
     """Lower `numpy.linalg.solve`."""
     found = lowering.options("a", "b")
     a, b = lowering.source(found["a"]), lowering.source(found["b"])
+    if is_shared(lowering, a) and len(b.shape) <= 2 and b.dtype.kind in "biuf" + a.dtype.kind:
+        by_factors(lowering, a, b)
+        return
     ufunc = lapack("solve1" if len(b.shape) == 1 else "solve")
     computed(lowering, ufunc, [a, b], [lowering.out], may_fail=True)
 
@@ -337,29 +344,14 @@ def least(lowering: Lowering) -> None:
 
 # LAPACK's routines, which SciPy has in capsules
 
-CALLED = """define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) {{
-entry:
-  %info = alloca i32
-{start}
-  %count = load i64, ptr %dims
-  br label %next
-next:
-  %i = phi i64 [0, %entry], [%i.next, %call]
-  %more = icmp slt i64 %i, %count
-  br i1 %more, label %call, label %done
-call:
-{place}
-  call void %data({given})
+CALLED = """
+<place>
+  call void %data(<given>)
   %said = load i32, ptr %info
   %well = icmp eq i32 %said, 0
   %word = zext i1 %well to i8
-  store i8 %word, ptr %p{status}
-  %i.next = add i64 %i, 1
-  br label %next
-done:
-  ret void
-}}
-"""
+  store i8 %word, ptr <status>
+  br label %next"""
 
 
 @cache
@@ -369,24 +361,19 @@ def calling(given: Sequence[str], operands: int) -> LLVMFunction:
     Parameters
     ----------
     given : sequence of str
-        What the routine takes: ``d2`` is the second length, ``p1`` the second operand.
+        What the routine takes: ``d2`` is the second length, ``a1`` the second operand.
     operands : int
         How many there are; the last one becomes whether all was well.
     """
-    start, place = [], []
+    place = []
     for k in range(operands):
-        start += [f"  %q{k} = field ptr %args, {k}", f"  %s{k} = field i64 %steps, {k}"]
         place.append(f"  %o{k} = mul i64 %i, %s{k}")
-        place.append(f"  %p{k} = getelementptr i8, ptr %q{k}, i64 %o{k}")
-    lengths = {name for name in given if name[0] == "d"}
-    start += [f"  %{d} = getelementptr i64, ptr %dims, i64 {d[1:]}" for d in sorted(lengths)]
-    text = CALLED.format(
-        start="\n".join(start),
-        place="\n".join(place),
-        given=", ".join(f"ptr %{name}" for name in given),
-        status=operands - 1,
-    )
-    return LLVMFunction(with_fields(text))
+        place.append(f"  %a{k} = getelementptr i8, ptr %p{k}, i64 %o{k}")
+    lengths = sorted({name for name in given if name[0] == "d"})
+    ahead = [f"  %{name} = getelementptr i64, ptr %dims, i64 {name[1:]}" for name in lengths]
+    body = CALLED.replace("<place>", "\n".join(place)).replace("<status>", f"%a{operands - 1}")
+    body = body.replace("<given>", ", ".join(f"ptr %{name}" for name in given))
+    return framed(operands, "\n".join(["  %info = alloca i32", *ahead]), body)
 
 
 PREFIXES = {"f": "s", "d": "d", "F": "c", "D": "z"}
@@ -414,6 +401,19 @@ def routine_of(name: str, dtype: np.dtype[Any], signature: str) -> int:
     if found is None:
         raise NotLowerable("a routine of SciPy's that takes something else")
     return found
+
+
+def called(
+    lowering: Lowering,
+    callee: Callee,
+    reads: list[MemRef],
+    writes: list[MemRef],
+    lengths: tuple[int, ...],
+    cost: int,
+) -> None:
+    """Call a routine once; what it changes is both read and, beyond its operands, written."""
+    steps = (0,) * (len(reads) + len(writes))
+    lowering.work.append(ExternalCall(callee, reads, writes, (1, *lengths), steps, cost=cost))
 
 
 def is_fortran(ref: MemRef) -> bool:
@@ -481,16 +481,9 @@ def by_routine(
         x = in_fortran(lowering, b, dtype, new=True)
     word = lowering.temporary((), BOOL)
     n, k = b.shape
-    lowering.work.append(
-        ExternalCall(
-            Callee(calling(tuple(given), 3), address, routine),
-            [matrix, x],
-            [word, x],
-            (1, n, k, *map(ord, words)),
-            (0, 0, 0),
-            cost=n * n * k // 2,
-        )
-    )
+    callee = Callee(calling(tuple(given), 3), address, routine)
+    lengths = (n, k, *map(ord, words))
+    called(lowering, callee, [matrix, x], [word, x], lengths, n * n * k // 2)
     lowering.work.append(RuntimeCheck(word, 1))
     if x is not target:
         converted_to(lowering, x, target)
@@ -509,7 +502,7 @@ def triangular(lowering: Lowering) -> None:
     if not (is_fortran(a) or trans == 2):
         a, lower, trans = a.seen(lambda array: array.mT), not lower, int(not trans)
     words = "UL"[lower], "NTC"[trans], "NU"[bool(found.get("unit_diagonal", False))]
-    given = ("d3", "d4", "d5", "d1", "d2", "p0", "d1", "p1", "d1", "info")
+    given = ("d3", "d4", "d5", "d1", "d2", "a0", "d1", "a1", "d1", "info")
     by_routine(lowering, "trtrs", "ccciixixii", given, a, b, words)
 
 
@@ -519,8 +512,84 @@ def positive(lowering: Lowering) -> None:
     c, b = lowering.source(found["c"]), lowering.source(found["b"])
     if found.get("check_finite", True):
         check_finite(lowering, c, b)
-    given = ("d3", "d1", "d2", "p0", "d1", "p1", "d1", "info")
+    given = ("d3", "d1", "d2", "a0", "d1", "a1", "d1", "info")
     by_routine(lowering, "potrs", "ciixixii", given, c, b, "UL"[bool(found["lower"])])
+
+
+# Several uses of one matrix, which is factorised once
+
+FACTORED: frozenset[Any] = frozenset({np.linalg.solve, np.linalg.inv})
+SMALLEST = 8
+"""From how many rows on factors are kept."""
+
+
+def is_shared(lowering: Lowering, a: MemRef) -> bool:
+    """Tell whether there are more equations with a matrix, or its transpose, whose factors serve.
+
+    So they do where SciPy, which has the routines for it, has been loaded.
+    """
+    if len(a.shape) != 2 or a.shape[0] < SMALLEST or a.dtype.char not in "dD":
+        return False
+    try:
+        factorising(a.dtype), substituting(a.dtype)
+    except NotLowerable:
+        return False
+    return lowering.memory_map.uses.get(a.root, 0) > 1
+
+
+def factorising(dtype: np.dtype[Any]) -> Callee:
+    """Find what factorises: of a matrix, the pivots, and whether all was well."""
+    given = ("d1", "d1", "a0", "d1", "a1", "info")
+    return Callee(calling(given, 3), routine_of("getrf", dtype, "iixiii"), "getrf")
+
+
+def substituting(dtype: np.dtype[Any]) -> Callee:
+    """Find what solves: of factors, pivots, the solution, and whether all was well."""
+    given = ("d3", "d1", "d2", "a0", "d1", "a1", "a2", "d1", "info")
+    return Callee(calling(given, 4), routine_of("getrs", dtype, "ciixiixii"), "getrs")
+
+
+def factors_of(lowering: Lowering, a: MemRef) -> tuple[MemRef, MemRef, str]:
+    """Give LU factors and pivots, and whether they are those of the matrix or of its transpose."""
+    known = lowering.memory_map.factors
+    for ref, letter in ((a, "N"), (a.seen(lambda array: array.mT), "T")):
+        if ref in known:
+            return (*known[ref], letter)
+    n = a.shape[0]
+    lu = in_fortran(lowering, a, a.dtype, new=True)
+    pivots, word = lowering.temporary((n,), np.intc), lowering.temporary((), BOOL)
+    called(lowering, factorising(a.dtype), [lu], [pivots, word, lu], (n,), n**3 // 4)
+    lowering.work.append(RuntimeCheck(word, 1))
+    known[a] = lu, pivots
+    return lu, pivots, "N"
+
+
+def by_factors(lowering: Lowering, a: MemRef, b: MemRef) -> None:
+    """Solve with LU factors."""
+    out = lowering.out
+    lu, pivots, letter = factors_of(lowering, a)
+    target = out
+    if len(b.shape) == 1:
+        b, target = (ref.seen(lambda array: array[:, None]) for ref in (b, out))
+    n, k = b.shape
+    x = target if is_fortran(target) else in_fortran(lowering, b, a.dtype, new=True)
+    if x is target:
+        converted_to(lowering, b, x)
+    word = lowering.temporary((), BOOL)
+    lengths = n, k, ord(letter)
+    called(lowering, substituting(a.dtype), [lu, pivots, x], [word, x], lengths, n * n * k // 2)
+    lowering.work.append(RuntimeCheck(word, 1))
+    if x is not target:
+        converted_to(lowering, x, target)
+
+
+def inverted(lowering: Lowering) -> None:
+    """Lower `numpy.linalg.inv`."""
+    a = lowering.source(lowering.options("a")["a"])
+    if is_shared(lowering, a):
+        by_factors(lowering, a, lowering.constant(np.eye(a.shape[0])))
+    else:
+        computed(lowering, lapack("inv"), [a], [lowering.out], may_fail=True)
 
 
 ROUTINES: Mapping[str, Callable[[Lowering], None]] = {"trtrs": triangular, "potrs": positive}
@@ -530,15 +599,7 @@ ROUTINES: Mapping[str, Callable[[Lowering], None]] = {"trtrs": triangular, "potr
 # Fourier transforms
 
 
-def transforms() -> Any:
-    """Give the module with NumPy's loops."""
-    try:
-        return importlib.import_module("numpy.fft._pocketfft_umath")
-    except ImportError:
-        return SimpleNamespace()
-
-
-POCKETFFT = transforms()
+POCKETFFT = module_named("numpy.fft._pocketfft_umath")
 SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
@@ -660,7 +721,7 @@ OURS: Mapping[Any, Callable[[Lowering], None]] = {
 }
 LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     np.linalg.solve: solved,
-    np.linalg.inv: of_one("inv", "a"),
+    np.linalg.inv: inverted,
     np.linalg.det: of_one("det", "a", may_fail=False),
     np.linalg.slogdet: of_one("slogdet", "a", may_fail=False),
     np.linalg.cholesky: of_one("cholesky_", "a", "upper", by={False: "lo", True: "up"}),

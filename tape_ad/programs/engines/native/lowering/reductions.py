@@ -1,5 +1,6 @@
 """Reductions, which bring elements together as the end of a nest, and scans, step by step."""
 
+import inspect
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
@@ -7,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.programs.engines.native.codegen.gathers import recurring
 from tape_ad.programs.engines.native.ir import (
     Argument,
+    Callee,
     ExternalCall,
     Literal,
     LoopNest,
@@ -25,6 +28,7 @@ from tape_ad.programs.engines.native.lowering.calls import (
 )
 from tape_ad.programs.engines.native.runtime.compiling import inner_loop
 from tape_ad.programs.program import Value
+from tape_ad.rules.numpy.scans import recurrence
 
 __all__ = ["LOWERINGS", "brought_together"]
 
@@ -271,6 +275,31 @@ def scanned(lowering: Lowering, ufunc: np.ufunc, ref: MemRef, axis: int, out: Me
     lowering.work.append(nest)
 
 
+def recurrent(lowering: Lowering) -> None:
+    """Lower a linear recurrence, step by step: each element is a product and a sum."""
+    found = lowering.options("a", "b", "axis")
+    out, axis = lowering.out, found["axis"]
+    if type(axis) is not int or out.dtype.char not in "fd":
+        raise NotLowerable("of such a dtype")
+    axis, steps = axis + len(out.shape), out.shape[axis] - 1
+    factors, terms = (
+        converted(lowering, lowering.source(found[name]), out.dtype) for name in ("a", "b")
+    )
+    terms = terms.broadcast(out.shape)
+    begin = lowering.nest((*out.shape[:axis], *out.shape[axis + 1 :]))
+    begin.write(begin.read(step_at(terms, axis, 0)), step_at(out, axis, 0))
+    if not steps:
+        return
+    factors = factors.broadcast((*out.shape[:axis], steps, *out.shape[axis + 1 :]))
+    refs, last = (out, factors, terms, out), len(out.shape) - 1
+    parts = zip(refs, (0, 0, 1, 1), strict=True)
+    ways = [with_axis(step_at(ref, axis, i), last, steps, ref.strides[axis]) for ref, i in parts]
+    callee = Callee(recurring(out.dtype), 0, "recurrence")
+    nest = LoopNest(ways[0].shape, ways[:3], callee=callee, ordered=True)
+    nest.writes = [(-1, ways[3])]
+    lowering.work.append(nest)
+
+
 def step_at(ref: MemRef, axis: int, i: int) -> MemRef:
     """Give the memory reference of one step along an axis."""
     shape, strides = list(ref.shape), list(ref.strides)
@@ -308,6 +337,8 @@ LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     np.ptp: spanned,
     np.count_nonzero: counted,
     **{ufunc.accumulate: scan(ufunc, *SCAN, axis=0) for ufunc in SCANNING},
+    recurrence: recurrent,
+    inspect.unwrap(recurrence): recurrent,
     np.cumsum: scan(np.add, *FUNCTION, axis=None),
     np.cumprod: scan(np.multiply, *FUNCTION, axis=None),
 }

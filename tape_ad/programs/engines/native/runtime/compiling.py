@@ -49,7 +49,7 @@ class Host:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Tell it from others."""
+        """The name and the features that are on, by which compiled code is kept."""
         return (self.name, *(name for name, on in self.features.items() if on))
 
     def machine(self, level: int) -> Any:

@@ -225,7 +225,7 @@ class Bytecode:
     # What is to be done, one after the other, with the lifetimes of what lies inside
 
     def add(self, slot: Any) -> None:
-        """Take the next slot."""
+        """Write the instructions of the next piece of work."""
         if isinstance(slot, FusedNest):
             self.nest(slot.nest)
         elif isinstance(slot, LoopNest):
@@ -236,7 +236,7 @@ class Bytecode:
             self.check(slot)
 
     def check(self, check: RuntimeCheck) -> None:
-        """Ask for a byte."""
+        """Write the instruction that stops a replay where a runtime check fails."""
         self.touch([check.ref])
         self.checks += 1
         number = check.number or -1
@@ -488,7 +488,7 @@ class Bytecode:
         return size
 
     def listed(self, names: Mapping[Any, str], listing: Listing) -> list[str]:
-        """List the entries.
+        """List the instructions as text.
 
         Parameters
         ----------
