@@ -420,6 +420,7 @@ def assign(x: Any, key: Any, value: Any) -> None:
 def memory_to_write(batch: Batch, x: Any) -> Any:
     """Give the memory of what is about to be written to, if it can hold what is of each."""
     if not is_of(x, batch) or (batch.parted and is_parted(batch, memory_of(x.stack))):
+        batch.asked = True
         raise OneByOneError
     memory = memory_of(x.stack)
     if batch.counted is not None and is_argument(batch, memory):

@@ -27,6 +27,7 @@ class BatchedGenerator(Members):
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name in ("bit_generator", "capsule"):  # which default_rng asks for
+            self.batch_of_members.asked = True  # code in C may not let the error through
             raise OneByOneError
         if name.startswith("_") or not callable(getattr(np.random.Generator, name, None)):
             raise AttributeError(f"a generator in a batch has no {name}")
