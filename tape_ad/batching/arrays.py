@@ -33,8 +33,10 @@ Function = Callable[..., Any]
 LIBRARIES = ("tape_ad", "numpy", "scipy")
 
 
-class UnbatchableError(Exception):
+class UnbatchableError(BaseException):
     """A library asks for the values of one of a batch, so that they have to be gone through.
+
+    It is no Exception, as nobody else is to answer it.
 
     Attributes
     ----------

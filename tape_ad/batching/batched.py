@@ -12,7 +12,13 @@ from attrs import define, evolve, field
 
 from tape_ad.base.arrays.interpreter import NO_OPTIONS, Batch
 from tape_ad.base.arrays.overridable import ACTIVE, Active, below_records
-from tape_ad.base.errors import BatchWarning, InPlaceError, ShapeError
+from tape_ad.base.errors import (
+    BatchWarning,
+    InPlaceError,
+    NoRuleError,
+    ShapeError,
+    UnsupportedArgumentError,
+)
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves, structure_of, unflatten
 from tape_ad.batching.arrays import BatchedArray, UnbatchableError
@@ -29,6 +35,10 @@ Function = Callable[..., Any]
 
 RATIO = 2
 """How many of a batch a run has to be for, on average, to be better than a run for each."""
+
+
+OF_ALL = (UnbatchableError, NoRuleError, UnsupportedArgumentError)
+"""What may be raised for all of a batch, and for none of it alone."""
 
 
 @define(eq=False, repr=False)
@@ -112,14 +122,20 @@ class BatchedFunction:
         with np.errstate():
             try:
                 output = run_over(batch, self.function, given, named)
-            except (Exception, AgainError) as error:
+            except (Exception, AgainError, UnbatchableError) as error:
                 if isinstance(error, AgainError) and batch.again is None:
                     raise  # it is for another batch
                 doubt(batch)
                 if batch.again is None:
-                    if not (isinstance(error, UnbatchableError) or batch.asked):
+                    if not (isinstance(error, OF_ALL) or batch.asked):
                         raise
                     batch.again = groups_of(error, batch)
+            else:
+                doubtful = batch.asked and batch.again is None  # as an error has been caught
+                if doubtful and batch.counted is None:
+                    batch.again = groups_of(None, batch)
+                elif doubtful:
+                    batch.again = [batch.counted]
         if any(outer.counted is not None for outer in ACTIVE.get().batches):
             watch()
         return batch, output
@@ -311,7 +327,7 @@ class BatchedFunction:
         return from_front(repeated(leaf, batch.size), axis)
 
 
-def groups_of(error: BaseException, batch: Batch) -> list[Any]:
+def groups_of(error: BaseException | None, batch: Batch) -> list[Any]:
     """List whom a function is called for together, after a library has asked for values."""
     each = np.arange(batch.size)
     if isinstance(error, UnbatchableError) and error.batch is batch and error.answers is not None:

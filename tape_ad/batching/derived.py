@@ -300,7 +300,7 @@ def derived(function: Function, facts: Facts) -> Handler | None:
     others: list[Handler] = []
     if facts.body is not None:
         others.append(composed(facts.body, writes=facts.writes))
-    if facts.moves:
+    if facts.moves and not facts.view:  # which a copy is none of
         others.append(Moved(facts.moves, *places_of(function, facts.moves)))
     for other in others:
         handler = other if handler is None else first_of(handler, other)
@@ -487,6 +487,8 @@ def columns_of(batch: Batch, operands: Any, given: Any, options: Any) -> tuple[A
     where, key, core = operands[-1]
     batched = [leaf for leaf in flatten((given, options)) if is_of(leaf, batch)]
     alone = len(batched) == 1 and batched[0] is where[key] and batched[0].ndim <= core.ndim
+    if alone and any(ndim_of(at[name]) > each.ndim for at, name, each in operands[:-1]):
+        return None  # a stack of matrices
     return (where, key) if alone else None
 
 

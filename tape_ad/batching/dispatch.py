@@ -10,7 +10,7 @@ from attrs import define
 
 from tape_ad.base.arrays import interpreter
 from tape_ad.base.arrays.interpreter import NO_OPTIONS, Batch, looked_through, unwrapped
-from tape_ad.base.errors import InPlaceError, UnsupportedArgumentError
+from tape_ad.base.errors import InPlaceError, NoRuleError, UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.batching.arrays import (
@@ -30,15 +30,21 @@ from tape_ad.batching.products import generalized
 from tape_ad.batching.tables import handler_of
 from tape_ad.record.dispatch import record_call
 from tape_ad.record.messages.callers import caller
-from tape_ad.record.mutation import assign_outputs, check_fit, in_dtype_of, unlinked
+from tape_ad.record.mutation import (
+    assign_outputs,
+    check_fit,
+    in_dtype_of,
+    out_by_name,
+    unlinked,
+)
 from tape_ad.record.primals import is_number, memory_of, primal
-from tape_ad.rules import entry_of, facts_of
+from tape_ad.rules import entry_of, known_facts
 from tape_ad.rules.base import Derivation
 from tape_ad.rules.maps.memory import Layout
 from tape_ad.rules.numpy.building import filled_like
 from tape_ad.rules.numpy.updates import updated, viewed
 
-__all__ = ["answer_in_batch", "one_by_one"]
+__all__ = ["answer_in_batch", "joined", "memory_to_write", "one_by_one"]
 
 Function = Callable[..., Any]
 Options = Mapping[str, Any]
@@ -71,10 +77,15 @@ def for_all(
     batch: Batch, function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS
 ) -> Any:
     """Compute a function for all of a batch."""
+    args, kwargs = out_by_name(function, args, kwargs)
     if kwargs.get("out") is not None:
         return assigned_out(function, args, dict(kwargs))
-    if facts_of(function).about_shapes:
+    facts = known_facts(function)
+    if facts.about_shapes:
         return function(*map_leaves(like_one, args), **kwargs)
+    if facts.writes:
+        target = args[0] if args and not batch.picked else None
+        batch.written.append(memory_to_write(batch, target))
     try:
         if isinstance(function, np.ufunc):
             general = elementwise if function.signature is None else generalized
@@ -82,7 +93,7 @@ def for_all(
         handler = handler_of(function)
         if handler is not None:
             out = handler(batch, function, args, kwargs)
-            view = facts_of(function).view
+            view = facts.view
             kept = view or function is np.astype
             number = kept and is_number(args[0])
             whole = function in WHOLE or (kept and not number)
@@ -98,9 +109,15 @@ def for_all(
             return entry.compute(*operands, **options)
     except OneByOneError:
         raise
-    except (Looped, UnbatchableError, UnsupportedArgumentError, InPlaceError):
+    except UnbatchableError:
+        batch.asked = False
+    except (Looped, NoRuleError, UnsupportedArgumentError, InPlaceError, *OF_VALUES):
         pass
     return looped(batch, function, args, kwargs)
+
+
+OF_VALUES = (ValueError, ArithmeticError, IndexError)
+"""What may be raised for some of a batch alone."""
 
 
 def wrapped(batch: Batch, out: Any, whole: bool = False) -> Any:
@@ -145,7 +162,7 @@ def called_for_each(batch: Batch, function: Function, calls: Iterator[Any]) -> l
     for args, kwargs in calls:
         try:
             outs.append(function(*args, **kwargs))
-        except (ValueError, ArithmeticError) as error:
+        except Exception as error:
             outs.append(error)
     failed = np.array([isinstance(out, Exception) for out in outs])
     if not np.any(failed):
@@ -336,7 +353,10 @@ def assigned_out(function: Function, args: tuple[Any, ...], kwargs: dict[str, An
 def one(function: Any, x: Any) -> Any:
     """Compute a ufunc of one operand."""
     if function.signature is None and not x.batch_here.ended:
-        return wrapped(x.batch_here, function(x.stack))
+        try:
+            return wrapped(x.batch_here, function(x.stack))
+        except FloatingPointError:  # of some
+            pass
     return call(function, (x,))
 
 
@@ -344,12 +364,15 @@ def two(function: Function, x: Any, y: Any) -> Any:
     """Compute a function of two operands."""
     batch = (x if type(x) is BatchedArray else y).batch_here
     if isinstance(function, np.ufunc) and function.signature is None and not batch.ended:
-        if type(x) is type(y) and x.batch_here is y.batch_here and x.ndim == y.ndim:
-            return wrapped(x.batch_here, function(x.stack, y.stack))
-        if type(y) in NUMBERS:
-            return wrapped(x.batch_here, function(x.stack, y))
-        if type(x) in NUMBERS:
-            return wrapped(y.batch_here, function(x, y.stack))
+        try:
+            if type(x) is type(y) and x.batch_here is y.batch_here and x.ndim == y.ndim:
+                return wrapped(x.batch_here, function(x.stack, y.stack))
+            if type(y) in NUMBERS:
+                return wrapped(x.batch_here, function(x.stack, y))
+            if type(x) in NUMBERS:
+                return wrapped(y.batch_here, function(x, y.stack))
+        except FloatingPointError:  # of some
+            pass
     other = y if type(x) is BatchedArray else x
     if not isinstance(other, OPERANDS) and not hasattr(type(other), "__array_ufunc__"):
         return NotImplemented
@@ -367,7 +390,10 @@ def item(x: Any, key: Any) -> Any:
         key = unwrapped(key)
     if type(found) is not Batch or found.ended:
         return found.call(getitem, (x, key), NO_OPTIONS)
-    out = item_of_all(found, x, key)
+    try:
+        out = item_of_all(found, x, key)
+    except IndexError:  # of some, perhaps
+        return looped(found, getitem, (x, key), NO_OPTIONS)
     entries = key if type(key) is tuple else (key,)
     whole = any(entry is ... for entry in entries)
     if (out.ndim == 1 and not whole) or is_number(x):
@@ -420,11 +446,24 @@ def assign(x: Any, key: Any, value: Any) -> None:
             "an array of a batch cannot hold what is further in: a handle of a record, or a value "
             "of a batch, that was made in its run; write np.stack([...]) or np.where(...)"
         )
-    if batch.counted is not None and is_argument(batch, memory_of(x.stack)):
+    memory_to_write(batch, x)
+    try:
+        write(batch, x, key, value, [])
+    except IndexError:  # of some, perhaps
+        raise OneByOneError from None
+    batch.written.append(memory_of(x.stack))
+
+
+def memory_to_write(batch: Batch, x: Any) -> Any:
+    """Give the memory of what is about to be written to, if it can hold what is of each."""
+    if not is_of(x, batch) or (batch.parted and is_parted(batch, memory_of(x.stack))):
+        batch.asked = True
+        raise OneByOneError
+    memory = memory_of(x.stack)
+    if batch.counted is not None and is_argument(batch, memory):
         doubt(batch)
         raise AgainError
-    write(batch, x, key, value, [])
-    batch.written.append(memory_of(x.stack))
+    return memory
 
 
 def is_argument(batch: Batch, memory: Any) -> bool:

@@ -1,13 +1,14 @@
 """Random generators of one of a batch: each draws numbers of its own."""
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
 from tape_ad.base.naming import called
-from tape_ad.batching.arrays import Members, UnbatchableError
-from tape_ad.batching.dispatch import joined, one_by_one
+from tape_ad.batching.arrays import Members, OneByOneError, UnbatchableError
+from tape_ad.batching.dispatch import joined, memory_to_write, one_by_one
 
 __all__ = ["BatchedGenerator", "is_generator", "renewed"]
 
@@ -17,7 +18,17 @@ class BatchedGenerator(Members):
 
     __slots__ = ()
 
+    @property  # type: ignore[misc]  # so that isinstance, and default_rng, take it for what it stands for
+    def __class__(self) -> type:
+        return np.random.Generator
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "BatchedGenerator":
+        return BatchedGenerator(self.batch_of_members, deepcopy(self.members, memo))
+
     def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name in ("bit_generator", "capsule"):  # which default_rng asks for
+            self.batch_of_members.asked = True  # code in C may not let the error through
+            raise OneByOneError
         if name.startswith("_") or not callable(getattr(np.random.Generator, name, None)):
             raise AttributeError(f"a generator in a batch has no {name}")
 
@@ -26,12 +37,18 @@ class BatchedGenerator(Members):
             methods = [getattr(member, name) for member in self.members]
             if not methods:
                 raise UnbatchableError
-            calls = one_by_one(self.batch_of_members, (args, kwargs))
+            batch = self.batch_of_members
+            if name == "shuffle":
+                target = args[0] if args else kwargs.get("x")
+                batch.written.append(memory_to_write(batch, target))
+            calls = one_by_one(batch, (args, kwargs))
             parts = [
                 method(*one, **options)
                 for method, (one, options) in zip(methods, calls, strict=True)
             ]
-            return joined(self.batch_of_members, methods[0], tuple(parts))
+            if isinstance(parts[0], np.ndarray) and any(part is parts[0] for part in parts[1:]):
+                raise OneByOneError  # into one array of out=, which holds what is of the last one
+            return joined(batch, methods[0], tuple(parts))
 
         return drawn
 

@@ -45,8 +45,10 @@ def part_of(places: Any, output: Any, batch: Batch) -> Part:
     each = [is_of(leaf, batch) for leaf in leaves]
     stacks = [spread(batch, x) if is_number_like(x) or type(x) is bool else x for x in leaves]
     if batch.counted is not None:
+        counted = np.zeros(batch.size, bool)  # a mask, so that what is nan elsewhere stays there
+        counted[batch.counted] = True
         stacks = [
-            stack[batch.counted] if is_number_like(stack) and np.ndim(stack) else stack
+            stack[counted] if is_number_like(stack) and np.ndim(stack) else stack
             for stack in stacks
         ]
     return Part(places, output, stacks, each)

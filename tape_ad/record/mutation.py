@@ -6,8 +6,10 @@ handles of its views, at new nodes. The old nodes stay for what was computed fro
 the numbers in memory, unless nobody can see them any more.
 """
 
+import functools
+import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from sys import getrefcount
 from threading import get_ident
 from types import FrameType
@@ -45,6 +47,8 @@ __all__ = [
     "in_dtype_of",
     "link",
     "linked",
+    "names_by_place",
+    "out_by_name",
     "refuse_moving",
     "refuse_to_write",
     "replace",
@@ -369,6 +373,33 @@ def assign_outputs(
         assigned(target, ..., result)
     filled = tuple(b if a is None else a for a, b in zip(outs, several, strict=True))
     return filled if isinstance(results, tuple) else filled[0]
+
+
+@functools.cache
+def names_by_place(function: Callable[..., Any]) -> list[str]:
+    """List the parameters of a function of NumPy that may be given by position."""
+    if not str(getattr(function, "__module__", None)).startswith("numpy"):
+        return []
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # a function of C, which says nothing of its parameters
+        return {np.dot: ["a", "b", "out"], np.concatenate: ["arrays", "axis", "out"]}.get(
+            function, []
+        )
+    return [each.name for each in parameters if each.kind < each.VAR_POSITIONAL]
+
+
+def out_by_name(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+    """Take an array to write to, if it is given by position, to the arguments by name."""
+    names = names_by_place(function)[: len(args)]
+    if "out" in names:
+        place = names.index("out")
+        given = dict(zip(names[place:], args[place:], strict=True))
+        if given["out"] is not None:
+            return args[:place], {**kwargs, **given}
+    return args, kwargs
 
 
 DTYPE_AT = {

@@ -1,5 +1,6 @@
 """A batched function gives what a loop over the function gives, with its derivatives."""
 
+import copy
 import itertools
 import tracemalloc
 import warnings
@@ -17,6 +18,7 @@ from tape_ad.errors import (
     ShapeError,
     UnsupportedArgumentError,
 )
+from tape_ad.scipy import interpolate
 
 Array = Any
 RNG = np.random.default_rng(0)
@@ -819,6 +821,9 @@ def test_what_is_copied_lies_in_the_order_that_is_asked_for(order: Any) -> None:
 
 @pytest.mark.parametrize("order", ["C", "F", "A", "K"])
 @pytest.mark.parametrize(
+    "flatten", [np.ravel, lambda x, order: x.reshape(-1, order="A" if order == "K" else order)]
+)
+@pytest.mark.parametrize(
     "show",
     [
         lambda b: b,
@@ -830,10 +835,10 @@ def test_what_is_copied_lies_in_the_order_that_is_asked_for(order: Any) -> None:
         lambda b: b.reshape(2, 2)[:1],
     ],
 )
-def test_what_is_flattened_is_a_view_where_numpys_is(show: Any, order: Any) -> None:
+def test_what_is_flattened_is_a_view_where_numpys_is(show: Any, flatten: Any, order: Any) -> None:
     def changed(x: Any) -> Any:
         b = x * 1.0
-        flat = show(b).ravel(order)
+        flat = flatten(show(b), order)
         flat += np.arange(10.0, 10.0 + flat.size)
         return b
 
@@ -842,3 +847,135 @@ def test_what_is_flattened_is_a_view_where_numpys_is(show: Any, order: Any) -> N
         warnings.simplefilter("ignore", BatchWarning)  # of orders that are taken one by one
         found = ta.batched(changed)(x)
     np.testing.assert_array_equal(found, [changed(each) for each in x])
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda y, x: np.put(y, [0, 2], x[:2]),
+        lambda y, x: np.place(y, y > 1, x),
+        lambda y, x: np.putmask(y, y > 1, x),
+        lambda y, x: np.copyto(y, x, where=y > 1),
+        lambda y, x: np.put_along_axis(y, np.array([1]), x[:1], 0),
+        lambda y, x: np.fill_diagonal(y.reshape(1, 3), x[0]),
+    ],
+)
+def test_a_plain_array_is_filled_for_each(write: Any) -> None:
+    def filled(x: Array) -> Array:
+        y = np.arange(3.0)
+        write(y, x)
+        return y
+
+    assert ta.batched(filled)(X[:, :3]).tolist() == [filled(x).tolist() for x in X[:, :3]]
+
+
+def shuffled(x: Array, rng: np.random.Generator) -> Array:
+    order = np.arange(4)
+    rng.shuffle(order)
+    return x[order]
+
+
+def into_buffer(x: Array, rng: np.random.Generator) -> Array:
+    return x + rng.random(out=np.empty(4))
+
+
+def from_any_seed(x: Array, rng: np.random.Generator) -> Array:
+    return x + np.random.default_rng(rng).normal() + copy.deepcopy(rng).random()
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+@pytest.mark.parametrize("draw", [shuffled, into_buffer, from_any_seed])
+def test_a_generator_in_a_batch_is_used_as_any(draw: Any) -> None:
+    xs = np.arange(12.0).reshape(3, 4)
+    found = ta.batched(draw)(xs, np.random.default_rng(1))
+    each = zip(xs, np.random.default_rng(1).spawn(3), strict=True)
+    assert found.tolist() == [draw(x, rng).tolist() for x, rng in each]
+
+
+@pytest.mark.parametrize("shape", [(3,), (3, 2)])
+def test_a_stack_of_matrices_that_is_the_same_for_each_solves_for_what_is_not(shape: Any) -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 3, 3)), rng.normal(size=(5, *shape))
+    found = ta.batched(lambda b: np.linalg.solve(a, b))(b)
+    np.testing.assert_allclose(found, [np.linalg.solve(a, x) for x in b])
+
+
+@pytest.mark.parametrize(
+    "fill",
+    [
+        lambda x, y: np.concatenate([x[1:], x[:1]], 0, y),
+        lambda x, y: np.stack([x[0], x[1], x[2]], 0, y),
+        lambda x, y: np.take(x, [2, 1, 0], 0, y),
+        lambda x, y: np.cumsum(x, 0, None, y),
+    ],
+)
+def test_an_array_to_write_to_may_be_given_by_position(fill: Any) -> None:
+    def filled(x: Array) -> Array:
+        y = np.zeros_like(x)
+        fill(x, y)
+        return y
+
+    assert ta.batched(filled)(X).tolist() == [filled(x).tolist() for x in X]
+    with pytest.raises(InPlaceError, match="cannot be written into one"):
+        ta.batched(lambda x: fill(x, np.zeros(3)))(X)
+
+
+def item_or_none(x: Array, i: Array) -> Array:
+    try:
+        return x[i]
+    except IndexError:
+        return -1.0 * x[0]
+
+
+def taken_or_none(x: Array, i: Array) -> Array:
+    try:
+        return np.take(x, i)
+    except IndexError:
+        return -1.0 * x[0]
+
+
+@ta.custom_rule(pull=lambda ct, out, x: ct)
+def of_positive(x: Array) -> Array:
+    if x[0] < 0:
+        raise RuntimeError("no root")
+    return 2 * x
+
+
+def root_or_none(x: Array, i: Array) -> Array:
+    try:
+        return of_positive(x)
+    except RuntimeError:
+        return -1.0 * x
+
+
+def logarithm_or_none(x: Array, i: Array) -> Array:
+    with np.errstate(all="raise"):
+        try:
+            return np.log(x)
+        except FloatingPointError:
+            return -1.0 * x
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+@pytest.mark.parametrize("f", [item_or_none, taken_or_none, root_or_none, logarithm_or_none])
+def test_errors_of_some_are_caught_for_those(f: Any) -> None:
+    places = np.array([0, 5, 2, -7, 1])
+    assert ta.batched(f)(X, places).tolist() == [
+        np.asarray(f(x, i)).tolist() for x, i in zip(X, places, strict=True)
+    ]
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda y: interpolate.CubicSpline(np.arange(5.0), y)(1.3),
+        lambda y: interpolate.BarycentricInterpolator(y + 10 * np.arange(5.0), y)(1.3),
+        lambda y: interpolate.make_smoothing_spline(np.arange(5.0), y)(1.3),
+        lambda y: np.polydiv(y, [1.0, 2.0])[0],
+    ],
+)
+def test_what_is_not_followed_is_called_one_by_one(f: Any) -> None:
+    ys = np.random.default_rng(0).normal(size=(4, 5))
+    np.testing.assert_allclose(ta.batched(f)(ys), [f(y) for y in ys])

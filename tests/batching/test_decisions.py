@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.optimize
+import scipy.stats
 
 import tape_ad as ta
 from tape_ad.errors import BatchWarning, InPlaceError
@@ -246,3 +248,33 @@ def test_what_is_nan_for_all_is_no_endless_question() -> None:
         return np.unwrap(x, period=x[0] * np.nan)
 
     np.testing.assert_array_equal(ta.batched(unwrapped)(X), np.stack([unwrapped(x) for x in X]))
+
+
+def root_or_line(x: Array) -> Array:
+    return np.sqrt(x) if x > 0 else 3 * x
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.TieWarning")
+def test_derivatives_of_a_branch_that_one_has_not_taken_are_left_out() -> None:
+    xs, slopes = np.array([0.0, 1.0, 4.0]), [3.0, 0.5, 0.25]
+    assert ta.grad(lambda x: np.sum(ta.batched(root_or_line)(x)))(xs).tolist() == slopes
+    assert ta.jacobian(ta.batched(root_or_line))(xs).tolist() == np.diag(slopes).tolist()
+    assert ta.batched(ta.grad(root_or_line))(xs).tolist() == slopes
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda x: scipy.stats.trim_mean(x, 0.1),
+        lambda x: scipy.optimize.brentq(lambda t: t**3 - x[0], -10, 10),
+    ],
+)
+def test_a_function_does_not_catch_what_a_library_asks_of_a_batch(ask: Any) -> None:
+    def asking(x: Array) -> Array:
+        try:
+            return ask(x)
+        except Exception:
+            return -1.0
+
+    assert ta.batched(asking)(X).tolist() == [asking(x) for x in X]

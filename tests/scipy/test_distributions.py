@@ -463,6 +463,44 @@ def test_where_a_density_is_infinite_no_shape_moves_the_probability(name: str) -
     assert ta.grad(lambda shape: getattr(stats, name).cdf(0.0, shape))(0.5) == 0.0
 
 
+@pytest.mark.parametrize(
+    ("name", "shapes", "x", "curvatures"),
+    [
+        ("gamma", (2.0,), 1.0, [[-1, 1], [1, 0]]),
+        ("beta", (2.0, 2.0), 0.5, [[-8, 4], [4, -1]]),
+        ("chi2", (4.0,), 2.0, [[-0.25, 0.5], [0.5, 0]]),
+        ("gennorm", (2.0,), 0.0, [[-2, 0], [0, 1]]),
+        ("norm", (), 0.0, [[-1, 0], [0, 1]]),
+    ],
+)
+def test_a_log_density_is_curved_where_it_is_largest(
+    name: str, shapes: Any, x: float, curvatures: Any
+) -> None:
+    def log_density(v: Any) -> Any:
+        return getattr(stats, name).logpdf(v[0], *shapes, 0.0, v[1])
+
+    found = ta.hessian(log_density)(np.array([x, 1.0]))
+    np.testing.assert_allclose(found, curvatures, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "slopes"),
+    [
+        (
+            (0.178, 0.63, 15.45, 3.19),
+            [8.575828038422, -0.352671400804, -0.659333877233, -2.312150339142],
+        ),
+        (
+            (0.5, 0.05, 2.0, 0.3),
+            [-0.872124559936, 17.452703942923, 0.145019018604, 0.812052055961],
+        ),
+    ],
+)
+def test_poles_of_gausshyper_are_counted_to_the_end(shapes: Any, slopes: Any) -> None:
+    found = ta.grad(lambda v: stats.gausshyper.logpdf(0.3, *v))(np.array(shapes))
+    np.testing.assert_allclose(found, slopes, rtol=5e-12)  # by mpmath, of the norm
+
+
 @pytest.mark.parametrize("skew", [1e-8, 1.6e-5, -1e-4, 1e-3, 0.015, 0.03, 0.29, 0.31, -0.7])
 @pytest.mark.parametrize("y", [-0.8, 2.5])
 def test_pearson3_near_the_normal_distribution(skew: float, y: float) -> None:

@@ -322,3 +322,10 @@ def test_funm_of_a_function_that_closes_over_a_handle() -> None:
     np.testing.assert_allclose(mixed, change)
     with pytest.raises(UnsupportedArgumentError, match="eigenvalues of this matrix are equal"):
         funm(np.eye(2), lambda x: t * x)
+
+
+@pytest.mark.parametrize("name", ["hessenberg", "ldl", "matrix_balance", "orth"])
+def test_factors_of_one_matrix_refuse_a_stack(name: str) -> None:
+    stack = ta.ComputationRecord().tensor(np.ones((2, 3, 3)))
+    with pytest.raises(UnsupportedArgumentError, match="takes one matrix, got shape"):
+        getattr(linalg, name)(stack)

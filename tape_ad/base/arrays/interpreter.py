@@ -247,7 +247,7 @@ class Batch:
     question : str
         Which line has asked for what is another for some of them.
     asked : bool
-        Whether a library has asked for values of one, which code in C does not let through.
+        Whether a library has asked for values of one, and has got an error which may be caught.
     given : list
         The arguments.
     written : list of array

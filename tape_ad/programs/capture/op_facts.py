@@ -1,7 +1,5 @@
 """What capture has to know of some functions."""
 
-import functools
-import inspect
 import operator
 import sys
 import warnings
@@ -22,6 +20,7 @@ from tape_ad.programs.capture.tracers import (
 )
 from tape_ad.programs.program import Call
 from tape_ad.record.messages.callers import caller
+from tape_ad.record.mutation import names_by_place, out_by_name
 from tape_ad.rules import known_facts
 from tape_ad.rules.facts import SHAPED_BY_VALUES, Facts
 from tape_ad.rules.numpy.updates import updated
@@ -205,30 +204,14 @@ def leaves_given(function: Function, args: tuple[Any, ...], kwargs: dict[str, An
     return flatten(function(*args, **kwargs))
 
 
-@functools.cache
-def writing_parameters(function: Function) -> dict[int, str]:
-    """Find the positions of the parameters by which a function is told where it may write."""
-    if not str(getattr(function, "__module__", None)).startswith("numpy"):
-        return {}
-    try:
-        parameters = inspect.signature(function).parameters.values()
-        names = [each.name for each in parameters if each.kind < each.VAR_POSITIONAL]
-    except (TypeError, ValueError):  # a function of C, which says nothing of its parameters
-        names = ["a", "b", "out"] if function is np.dot else []
-    return {i: name for i, name in enumerate(names) if name == "out" or name.startswith(OVERWRITE)}
-
-
 def by_name(
     function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
-    """Take an array to write to, if it is given by position, to the arguments by name."""
-    for place, name in writing_parameters(function).items():
-        if place < len(args):
-            rest = args[place + 1 :]
-            if name == "out" and args[place] is not None and all(each is None for each in rest):
-                return args[:place], {**kwargs, "out": args[place]}
-            if name != "out" and args[place] is True:
-                return args, {**kwargs, name: True}
+    """Take what is said by position of where to write to the arguments by name."""
+    args, kwargs = out_by_name(function, args, kwargs)
+    for place, name in enumerate(names_by_place(function)[: len(args)]):
+        if name.startswith(OVERWRITE) and args[place] is True:
+            return args, {**kwargs, name: True}
     return args, kwargs
 
 

@@ -92,9 +92,26 @@ def rank(a: Array, rcond: Any) -> Any:
 # Compositions
 
 
+def one_matrix(a: Array, name: str) -> Array:
+    """Give a matrix, and refuse a stack of them.
+
+    Raises
+    ------
+    UnsupportedArgumentError
+        For a stack.
+    """
+    a = as_array(a)
+    if a.ndim != 2:
+        raise UnsupportedArgumentError(
+            f"tape_ad.scipy.linalg.{name} of a handle takes one matrix, got shape {a.shape}; "
+            f"ta.batched({name}) takes a stack"
+        )
+    return a
+
+
 def reduced(a: Array, calc_q: bool, *options: Any) -> Any:
     """Follow the vectors from the first unit vector on, each orthogonal to those before."""
-    a = as_array(a)
+    a = one_matrix(a, "hessenberg")
     n = a.shape[-1]
     if n <= 2:
         return (a, np.eye(n)) if calc_q else a
@@ -117,7 +134,7 @@ def reduced(a: Array, calc_q: bool, *options: Any) -> Any:
 
 def block_factors(a: Array, lower: bool, hermitian: bool, *options: Any) -> Any:
     """Eliminate block by block, from the top down, or from the bottom up."""
-    a = as_array(a)
+    a = one_matrix(a, "ldl")
     n = a.shape[-1]
     turned = adjoint if hermitian else np.matrix_transpose
     kind = "her" if hermitian and a.dtype.kind == "c" else "sym"
@@ -143,7 +160,7 @@ def block_factors(a: Array, lower: bool, hermitian: bool, *options: Any) -> Any:
 
 def balanced(a: Array, permute: bool, scale: bool, separate: bool, overwrite_a: bool) -> Any:
     """Put rows and columns in another order, and scale them, which SciPy does by powers of 2."""
-    a = as_array(a)
+    a = one_matrix(a, "matrix_balance")
     scales, where = balance(a, permute, scale)
     order = where.astype(int)
     out = a[order][:, order] * (scales / scales[:, None])
@@ -164,7 +181,7 @@ def null_basis(a: Array, rcond: Any = None, **options: Any) -> Array:
 
 def range_basis(a: Array, rcond: Any) -> Array:
     """Take the singular vectors on the left."""
-    a = as_array(a)
+    a = one_matrix(a, "orth")
     return singular_vectors(a, False)[0][:, : int(rank(a, rcond))]
 
 

@@ -12,7 +12,7 @@ from tape_ad.scipy.special.elementary import root_slope
 from tape_ad.scipy.special.incomplete import betainc_slope, gamma_density, gammainc_slope
 from tape_ad.scipy.special.noncentral import chi_first, chi_second, fisher_fourth, student_third
 from tape_ad.scipy.special.shared import sp
-from tape_ad.scipy.stats.expectations import expectation
+from tape_ad.scipy.stats.expectations import PARTS, SHARES, expectation
 from tape_ad.scipy.stats.families import (
     COMMON,
     Family,
@@ -69,6 +69,34 @@ def centred(name: str, statistic: Formula) -> Formula:
 def argus_shape(y: Array, chi: Array) -> Array:
     """What argus depends on chi by, but for its norm."""
     return -chi * (1 - y) * (1 + y)
+
+
+def gausshyper_shape(statistic: Formula) -> Formula:
+    """The score of gausshyper for one of its shapes, by a statistic of log y and log(1 - y).
+
+    The expectation is taken by the logarithms from both ends of the support, where the density may
+    have poles so steep that a good part of it is nearer to an end than the numbers beside that.
+    """
+
+    def score(y: Array, *shapes: Array) -> Array:
+        a, b, c, z = [np.expand_dims(shape, -1) for shape in shapes]
+        low, above, first = from_end(a, a + b)
+        high, below, second = from_end(b, a + b)
+        first, second = first + (b - 1) * above, second + (a - 1) * below
+        low, high = np.concatenate([low, below], -1), np.concatenate([above, high], -1)
+        sizes = np.concatenate([first, second], -1) - c * np.log1p(z * np.exp(low))
+        weights = np.exp(sizes - np.max(sizes, axis=-1, keepdims=True))
+        mean = np.sum(weights * statistic(low, high, c, z), -1) / np.sum(weights, -1)
+        return statistic(np.log(y), np.log1p(-y), *shapes[2:]) - mean
+
+    return score
+
+
+def from_end(shape: Array, both: Array) -> tuple[Array, Array, Array]:
+    """Give logarithms of distances from an end, and from the other, and of y**shape dy / y."""
+    power = np.where(np.less(shape, 1), shape, 1.0)
+    near = np.log(shape / both) + np.log(SHARES) / power
+    return near, np.log1p(-np.exp(near)), shape * near + np.log(PARTS / SHARES) - np.log(power)
 
 
 # Kappa
@@ -285,10 +313,10 @@ SPECIAL_FAMILIES: dict[str, Family] = {
     "gausshyper": Family(
         lambda y, a, b, c, z: ratio(a - 1, y) - ratio(b - 1, 1 - y) - c * z / (1 + z * y),
         (
-            Shape(centred("gausshyper", lambda y, a, b, c, z: np.log(y))),
-            Shape(centred("gausshyper", lambda y, a, b, c, z: np.log1p(-y))),
-            Shape(centred("gausshyper", lambda y, a, b, c, z: -np.log1p(z * y))),
-            Shape(centred("gausshyper", lambda y, a, b, c, z: -c * y / (1 + z * y))),
+            Shape(gausshyper_shape(lambda low, high, c, z: low)),
+            Shape(gausshyper_shape(lambda low, high, c, z: high)),
+            Shape(gausshyper_shape(lambda low, high, c, z: -np.log1p(z * np.exp(low)))),
+            Shape(gausshyper_shape(lambda low, high, c, z: -c / (np.exp(-low) + z))),
         ),
     ),
     "irwinhall": Family(irwin_score, (None,)),

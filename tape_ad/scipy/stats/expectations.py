@@ -25,6 +25,8 @@ __all__ = [
     "LANDMARKS",
     "LENGTHS",
     "MOST_TERMS",
+    "PARTS",
+    "SHARES",
     "by_counting",
     "counted_range",
     "expectation",
@@ -44,7 +46,7 @@ LENGTHS = STEP * 0.5 * math.pi * np.cosh(PLACES) * DISTANCES
 """Nodes and weights for the integral from 0 to infinity."""
 
 SHARES = 1 / (1 + np.exp(-math.pi * np.sinh(PLACES)))
-PARTS = STEP * math.pi * np.cosh(PLACES) * SHARES * (1 - SHARES)
+PARTS = STEP * math.pi * np.cosh(PLACES) * SHARES * SHARES[::-1]
 """The same for that from 0 to 1."""
 
 HALVES = PLACES <= 0
@@ -140,7 +142,8 @@ def partial_integral(integrand: Integrand, start: Array, end: Array, width: Arra
     endless = np.isinf(end)
     length = np.where(endless, 0.0, np.where(endless, 0.0, end) - start)
     width = np.where(endless, width, 0.0)
-    x = start + np.where(endless, width * DISTANCES, length * SHARES)
+    near = np.where(endless, 0.0, end) - length * SHARES  # whose digits count beside an end at 0
+    x = np.where(endless, start + width * DISTANCES, near)
     weights = np.where(endless, np.absolute(width) * LENGTHS, np.absolute(length) * PARTS)
     return total(weights, integrand(x), np.isfinite(x))
 

@@ -212,7 +212,8 @@ def gennorm_shape(y: Array, beta: Array) -> Array:
 def gennorm_score(y: Array, beta: Array) -> Array:
     """The slope of the logarithm of the density of gennorm."""
     size = np.absolute(y)
-    return -np.sign(y) * beta * np.where(np.equal(size, 0), 1, size) ** (beta - 1)
+    steep = np.equal(size, 0) & np.less(beta, 2)
+    return np.where(steep, 0.0, -beta * y * np.where(steep, 1.0, size) ** (beta - 2))
 
 
 def skewnorm_slope(y: Array, a: Array) -> Array:

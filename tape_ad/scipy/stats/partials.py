@@ -74,8 +74,8 @@ def held(out: Array, dead: Array, formula: Array) -> Array:
 
 
 def nothing(slope: Array, y: Array) -> Array:
-    """slope * y, and 0 where the slope is, at infinity too."""
-    return np.where(np.equal(slope, 0), 0.0, slope * y)
+    """slope * y, and 0 where the slope is and y is infinite."""
+    return np.where(np.equal(slope, 0) & np.isinf(y), 0.0, slope * y)
 
 
 def at_pole(density: Array, y: Array) -> Array:

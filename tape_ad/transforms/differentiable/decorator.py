@@ -83,10 +83,15 @@ def call_copy(make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str,
 
     What an error of ours was the reason of is that error.
     """
+    batches = ACTIVE.get().batches
+    asked = [batch.asked for batch in batches]
     try:
         found = calling(run, make, function, args, kwargs)
     except InPlaceError as error:
-        return in_a_record(make, function, args, kwargs, error)
+        found = in_a_record(make, function, args, kwargs, error)
+        for batch, before in zip(batches, asked, strict=True):
+            batch.asked = before
+        return found
     except Exception as error:
         if isinstance(error, TypeError) and GIVEN_UP in str(error) and is_traced((args, kwargs)):
             return in_a_record(make, function, args, kwargs, error)
