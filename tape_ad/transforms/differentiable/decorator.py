@@ -282,8 +282,8 @@ def differentiable(thing: Any) -> Any:
     -----
     ``ta.differentiable.explain(function)`` lists what is copied, what has a rule, and what would
     refuse handles: compiled functions without a rule do, by a `NoRuleError` that names them. An
-    integer taken from a handle, ``int(x)``, is a plain number. A tie that decides a branch in the
-    code of a package is a `TieError`. A copied class always runs its copies, also on plain arrays.
+    integer taken from a handle, ``int(x)``, is a plain number. A tie that decides a branch is a
+    `TieError`. A copied class always runs its copies, also on plain arrays.
 
     Examples
     --------

@@ -73,6 +73,8 @@ def copied_object(value: Any) -> Any:  # noqa: PLR0911 - one for each kind
     if layout not in CONTENTS or issubclass(kind, enum.Enum):
         refuse_to_ask(kind)
         return value
+    if is_copy(kind):
+        return value
     note_shared(value)
     if not has_methods(kind) and not holds_code(value):
         return value
@@ -81,7 +83,7 @@ def copied_object(value: Any) -> Any:  # noqa: PLR0911 - one for each kind
         if found is not None:
             return found
     owner = copied_class(kind)
-    if (owner is kind and has_methods(kind) and kind not in HOLDERS) or is_copy(kind):
+    if owner is kind and has_methods(kind) and kind not in HOLDERS:
         return value
     alone = layout is object and is_compared(kind) and not members_of(kind)
     return noted(value, lambda: twin(value, owner if alone else viewing_of(owner), layout))
