@@ -25,6 +25,7 @@ from tape_ad.transforms.differentiable.table import (
     ORIGINALS,
     copy_of,
     keep,
+    note_source,
     original_of,
     source_of,
 )
@@ -234,6 +235,8 @@ def put(made: type, name: str, value: Any) -> None:
         type(value) in CONTAINERS or (own is not value and isinstance(own, BINDING))
     ):
         own = Live(made, name, value, own)
+    if own is not value:
+        note_source(value, own)
     if own is not value or name in ("__hash__", "__eq__"):
         type.__setattr__(made, name, own)
     elif name in vars(made):
@@ -321,7 +324,7 @@ def equal_to_originals(meta: Any) -> Any:
         if original is cls or name in LEFT:  # as what pickling notes of a class
             getattr(meta, f"__{change.__name__}__")(cls, name, *value)
             return
-        change(original, name, *map(source_of, value))
+        change(original, name, *map(attribute_of_original, value))
         note_attribute(original, name)
         if value:
             put(cls, name, vars(original)[name])
@@ -446,6 +449,9 @@ class Live:
             return getattr(super(self.made, owner if instance is None else instance), self.name)
         return own.__get__(instance, owner) if isinstance(own, (*BINDING, property)) else own
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.now()(*args, **kwargs)
+
     def as_property(self) -> property:
         """Give the attribute as a property, which is asked for before what an object has."""
 
@@ -458,7 +464,20 @@ class Live:
         def delete(instance: Any) -> None:
             self.now().__delete__(instance)
 
-        return property(get, put, delete, self.value.__doc__)
+        found = LiveProperty(get, put, delete, self.value.__doc__)
+        found.value = self.value
+        return found
+
+
+class LiveProperty(property):
+    """A property of a class, converted when it is asked for."""
+
+    value: Any
+
+
+def attribute_of_original(value: Any) -> Any:
+    """Give what is assigned to the original of a class, as what was taken from its copy before."""
+    return value.value if isinstance(value, (Live, LiveProperty)) else source_of(value)
 
 
 def attribute(name: str, value: Any) -> Any:  # noqa: PLR0911 - one for each kind

@@ -29,6 +29,7 @@ __all__ = [
     "note_attribute",
     "note_global",
     "note_shared",
+    "note_twin",
     "plain_array",
 ]
 
@@ -43,6 +44,7 @@ class Calls(threading.local):
 
     def __init__(self) -> None:
         self.shared: dict[int, Any] = {}
+        self.twins: dict[int, Any] = {}
         self.names: list[tuple[Any, str]] = []
 
 
@@ -53,6 +55,12 @@ def note_shared(thing: Any) -> None:
     """Note a container or object of the original code that a copy has come to."""
     if CALLS.depth:
         CALLS.shared[id(thing)] = thing
+
+
+def note_twin(twin: Any) -> None:
+    """Keep what is seen in place of an object until the calls are over, also where it is weakly."""
+    if CALLS.depth:
+        CALLS.twins[id(twin)] = twin
 
 
 def note_global(module: dict[str, Any], name: str) -> None:
@@ -95,6 +103,7 @@ def settle_all() -> None:
             owner[name] = settled(owner[name], waiting)
     seen = dict(CALLS.shared)
     CALLS.shared.clear()
+    CALLS.twins.clear()
     for thing in [*seen.values()]:
         settle(thing, waiting)
     while waiting and len(seen) < MOST:
