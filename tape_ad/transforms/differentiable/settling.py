@@ -194,13 +194,12 @@ STAYING = PLAIN | {np.ndarray, np.float64, np.bool_}
 
 
 def members_of(kind: type) -> dict[str, Any]:
-    """Give the slots of a class, and of those that it derives from."""
+    """Give the slots of a class, and of those that it derives from, by the names they still have."""
+    named = {
+        name: member for owner in reversed(kind.__mro__) for name, member in vars(owner).items()
+    }
     return {
-        name: member
-        for owner in reversed(kind.__mro__)
-        if "__slots__" in vars(owner)
-        for name, member in vars(owner).items()
-        if type(member) is types.MemberDescriptorType
+        name: member for name, member in named.items() if type(member) is types.MemberDescriptorType
     }
 
 

@@ -735,3 +735,25 @@ def test_what_is_taken_from_a_class_and_put_back_is_the_original() -> None:
     before = dict(vars(Patched))
     np.testing.assert_array_equal(slopes(patching), 4.0)
     assert {name: vars(Patched)[name] for name in before} == before
+
+
+class Number:
+    __slots__ = ("factor", "power")
+
+    def times(self, x: Any) -> Any:
+        return asking(x) * self.factor * self.power
+
+
+class One(Number):
+    factor = 3.0  # type: ignore[assignment]  # in place of the slot
+
+    @property
+    def power(self) -> float:  # type: ignore[override]  # likewise
+        return 5.0
+
+
+ONE = One()
+
+
+def test_what_a_class_has_in_place_of_a_slot_counts() -> None:
+    np.testing.assert_array_equal(slopes(lambda x: ONE.times(x)), 30.0)
