@@ -194,7 +194,7 @@ STAYING = PLAIN | {np.ndarray, np.float64, np.bool_}
 
 
 def members_of(kind: type) -> dict[str, Any]:
-    """Give the slots of a class, and of those that it derives from, by the names they still have."""
+    """Give the slots that a class and those it derives from have under their names."""
     named = {
         name: member for owner in reversed(kind.__mro__) for name, member in vars(owner).items()
     }

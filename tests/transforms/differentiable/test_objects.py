@@ -756,4 +756,4 @@ ONE = One()
 
 
 def test_what_a_class_has_in_place_of_a_slot_counts() -> None:
-    np.testing.assert_array_equal(slopes(lambda x: ONE.times(x)), 30.0)
+    np.testing.assert_array_equal(slopes(ONE.times), 30.0)
