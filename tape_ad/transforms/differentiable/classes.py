@@ -1,7 +1,6 @@
 """Copies of classes: each derives from its original, and has copies of the methods."""
 
 import abc
-import copy
 import copyreg
 import enum
 import functools
@@ -369,13 +368,21 @@ MAKING = frozenset({"__new__", "__init__", "__prepare__", "mro"})
 
 
 def parametrized(kind: Any, key: Any) -> Any:
-    """Give ``kind[key]`` of a copy; those of originals are kept, and are equal to it."""
-    if not hasattr(kind, "__class_getitem__"):
+    """Give ``kind[key]`` of a copy; those of originals are kept, and are equal to it.
+
+    What is cached, as by `typing`, is of the original: to the cache the copy is equal.
+    """
+    original = original_of(kind)
+    if not hasattr(original, "__class_getitem__"):
         raise TypeError(f"type '{kind.__name__}' is not subscriptable")
-    found = kind.__class_getitem__(key)
-    if original_of(kind) is kind or getattr(found, "__origin__", kind) is kind:
+    found = original.__class_getitem__(key)
+    if original is kind:
         return found
-    own = copy.copy(found)
+    if getattr(found, "__origin__", None) is not original:
+        return copying.converted(found)
+    if isinstance(found, types.GenericAlias):
+        return types.GenericAlias(kind, found.__args__)
+    own = found.copy_with(found.__args__)  # copy.copy would give the cached one itself
     object.__setattr__(own, "__origin__", kind)
     return own
 

@@ -9,8 +9,9 @@ import gc
 import math
 import sys
 import types
+import typing
 import weakref
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import attrs
 import numpy as np
@@ -19,6 +20,7 @@ import pytest
 import tape_ad as ta
 
 X = np.array([1.0, 2.0, 3.0])
+T = TypeVar("T")
 
 
 def slopes(function: Any) -> Any:
@@ -735,6 +737,20 @@ def test_what_is_taken_from_a_class_and_put_back_is_the_original() -> None:
     before = dict(vars(Patched))
     np.testing.assert_array_equal(slopes(patching), 4.0)
     assert {name: vars(Patched)[name] for name in before} == before
+
+
+class Box(Generic[T]):
+    def __init__(self, value: T) -> None:
+        self.value = value
+
+    def times(self, x: Any) -> Any:
+        return asking(x) * self.value
+
+
+def test_what_is_cached_of_a_generic_class_is_of_the_original() -> None:
+    np.testing.assert_array_equal(slopes(lambda x: Box[float](3.0).times(x)), 6.0)
+    assert typing.get_origin(Box[float]) is Box
+    assert type(Box[float](3.0)) is Box
 
 
 class Number:
