@@ -53,7 +53,7 @@ MODULES = (
     *("spatial.transform", "optimize.elementwise"),
 )
 
-PENDING = MODULES
+PENDING: tuple[str, ...] = MODULES
 """Those that had not been imported when somebody last asked."""
 
 ENTERING = threading.local()
