@@ -431,15 +431,17 @@ class Reference(weakref.ref[Any]):
     """A weak reference as copies see it: to what they see in place of the object."""
 
     def __new__(cls, thing: Any, call: Any = None) -> Any:
+        """Make one, of a plain reference that the original code would have."""
         plain = weakref.ref(source_of(thing), call)
         made = super().__new__(cls, source_of(thing))
         ORIGINALS[made] = plain
         return made
 
     def __init__(self, thing: Any, call: Any = None) -> None:
-        pass  # for the object was given to the other one
+        pass  # the callback is of the plain reference
 
     def __call__(self) -> Any:
+        """Give what copies see in place of the object."""
         return converted(super().__call__())
 
 
@@ -478,6 +480,7 @@ def weakly(kind: Any, mixin: Any) -> Any:
 
 
 ONE_BY_ONE = ("__getitem__", "__setitem__", "__delitem__", "__contains__", "add", "discard")
+"""The methods of weak containers that are given keys and values."""
 
 WEAK: dict[Any, Any] = {
     weakref.WeakKeyDictionary: weakly(weakref.WeakKeyDictionary, MutableMapping),
