@@ -309,7 +309,7 @@ def lfilter_zi(b: Array, a: Array) -> Array:
     return np.linalg.solve(delays + a[1:, None] * first, b[1:] - a[1:] * b[0])
 
 
-@counterpart(FILTERS, scipy.signal.sosfilt, "sos x zi")
+@counterpart(FILTERS, scipy.signal.sosfilt, "sos x zi", anchor=True)
 def sosfilt(sos: Array, x: Array, axis: int = -1, zi: Any = None) -> Any:
     """Filter along one axis by second-order sections, as `scipy.signal.sosfilt` does.
 
