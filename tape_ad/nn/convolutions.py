@@ -32,25 +32,6 @@ from tape_ad.rules.nn.images import (
 )
 from tape_ad.rules.nn.pooling import largest, sum_of_windows
 
-__all__ = [
-    "AvgPool1d",
-    "AvgPool2d",
-    "Conv1d",
-    "Conv2d",
-    "ConvTranspose1d",
-    "ConvTranspose2d",
-    "MaxPool1d",
-    "MaxPool2d",
-    "avg_pool1d",
-    "avg_pool2d",
-    "conv1d",
-    "conv2d",
-    "conv_transpose1d",
-    "conv_transpose2d",
-    "max_pool1d",
-    "max_pool2d",
-]
-
 Lengths = int | Sequence[int]
 
 

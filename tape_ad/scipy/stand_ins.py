@@ -11,9 +11,6 @@ import numpy as np
 from tape_ad.extend.arrays import SYMBOLS, Array
 from tape_ad.scipy.installed import scipy
 
-__all__ = ["KNOWN", "OBJECTS", "WHOLE", "counterpart", "like_object", "stands_for", "unwrapped"]
-
-
 Function = TypeVar("Function")
 """A function, or an object that gives one by the types that it is compiled for."""
 

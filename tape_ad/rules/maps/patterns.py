@@ -19,34 +19,6 @@ from attrs import frozen
 
 from tape_ad.rules.maps.base import Array, Shape
 
-__all__ = [
-    "ALL",
-    "READS",
-    "Maker",
-    "Pattern",
-    "along",
-    "banded",
-    "batched",
-    "by_batch",
-    "by_columns",
-    "composed",
-    "dense",
-    "dense_blocks",
-    "elementwise",
-    "in_order",
-    "joined",
-    "numbered",
-    "pairs",
-    "pattern_of",
-    "permutation",
-    "picked",
-    "reads",
-    "reduced",
-    "rows_of",
-    "separable",
-    "stacked",
-]
-
 Axis = int | tuple[int, ...]
 
 

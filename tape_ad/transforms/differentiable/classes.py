@@ -7,6 +7,7 @@ import enum
 import functools
 import sys
 import types
+from contextvars import ContextVar
 from typing import Any, Protocol
 
 import numpy as np
@@ -291,7 +292,7 @@ def note_operators(made: type) -> None:
 def equal_to_originals(meta: Any) -> Any:
     """Derive a metaclass whose classes are equal to what they are copies of, as keys of tables.
 
-    They have the same instances, for code that is not copied asks for them too.
+    They have the same instances and subclasses, for code that is not copied asks for them too.
     """
     if meta in METACLASSES:
         return meta
@@ -329,6 +330,8 @@ def equal_to_originals(meta: Any) -> Any:
             type.__delattr__(cls, name)
 
     def subclasses(cls: Any) -> list[Any]:
+        if cls in ASKED.get():  # which is no reason to copy them
+            return type.__subclasses__(cls)
         kinds = {id(each): each for each in (original_of(cls), cls)}.values()
         found = [each for kind in kinds for each in type.__subclasses__(kind)]
         return [copied_class(each) for each in found if original_of(each) is each]
@@ -340,9 +343,12 @@ def equal_to_originals(meta: Any) -> Any:
         "__delattr__": assign,
         "__subclasses__": subclasses,
         "__instancecheck__": has_instance,
+        "__subclasscheck__": lambda cls, kind: has_subclass(cls, kind, meta),
         "__eq__": equal,
         "__hash__": lambda cls: type.__hash__(original_of(cls)),
     }
+    if issubclass(meta, abc.ABCMeta):
+        body["register"] = lambda cls, kind: register(cls, kind, meta)
     if not hasattr(meta, "__getitem__"):
         body["__getitem__"] = parametrized
     bases = [equal_to_originals(base) for base in meta.__bases__ if issubclass(base, type)]
@@ -356,6 +362,31 @@ def equal_to_originals(meta: Any) -> Any:
     METACLASSES.add(derived)
     copyreg.pickle(derived, reduced)
     return derived
+
+
+def has_subclass(cls: Any, kind: Any, meta: Any) -> Any:
+    """Ask the original of a copy; an abstract one asks its subclasses, of which the copy is one."""
+    asked = ASKED.get()
+    if cls in asked:
+        own = type.__subclasses__(cls)
+        return type.__subclasscheck__(cls, kind) or any(issubclass(kind, each) for each in own)
+    token = ASKED.set((*asked, cls))
+    try:
+        original = original_of(cls)
+        is_derived = original is cls  # one that a user derives
+        return meta.__subclasscheck__(cls, kind) if is_derived else issubclass(kind, original)
+    finally:
+        ASKED.reset(token)
+
+
+ASKED: ContextVar[tuple[Any, ...]] = ContextVar("ASKED", default=())
+"""The classes that are being asked whether something is a subclass."""
+
+
+def register(cls: Any, kind: Any, meta: Any) -> Any:
+    """Register a class with the original of an abstract one."""
+    meta.register(original_of(cls), original_of(kind))
+    return kind
 
 
 METACLASSES: set[Any] = set()

@@ -48,8 +48,6 @@ from tape_ad.transforms.differentiable.table import (
 )
 from tape_ad.transforms.differentiable.watching import ELEMENTS, PLAIN
 
-__all__ = ["copied_object"]
-
 
 def copied_object(value: Any) -> Any:  # noqa: PLR0911 - one for each kind
     """Give an object of a class that is copied as one of the copy, with the same attributes.

@@ -21,17 +21,6 @@ from tape_ad.transforms.differentiable.reach import is_active, reaches
 from tape_ad.transforms.differentiable.table import ORIGINALS, original_of, source_of
 from tape_ad.transforms.differentiable.watching import PLAIN
 
-__all__ = [
-    "CONTAINERS",
-    "STAYING",
-    "calling",
-    "members_of",
-    "note_attribute",
-    "note_global",
-    "note_shared",
-    "plain_array",
-]
-
 MOST = 1 << 16
 """How many entries a container may have to be looked through, and how many objects are."""
 

@@ -1,5 +1,6 @@
 """Objects, containers and classes of the original code, as copies see and change them."""
 
+import abc
 import argparse
 import collections
 import dataclasses
@@ -419,6 +420,33 @@ def test_the_subclasses_of_a_class_are_those_of_the_original() -> None:
     assert Other.__base__ is One.__base__
     np.testing.assert_array_equal(slopes(all_of_them), [8, 8, 8])
     np.testing.assert_array_equal(slopes(all_of_them), [8, 8, 8])
+
+
+def test_an_abstract_class_has_the_same_subclasses_where_a_copy_exists() -> None:
+    class Base(abc.ABC):  # noqa: B024 - what counts is what is registered
+        def times(self, x: Any) -> Any:
+            return asking(x)
+
+    class Derived(Base):
+        def times(self, x: Any) -> Any:
+            return 2.0 * asking(x)
+
+    def times(self: Any, x: Any) -> Any:
+        return isinstance(x, np.ndarray)
+
+    copied: Any = ta.differentiable(Base)
+    users: Any = type("Users", (copied,), {})
+    stops = [type("Stop", (each, Exception), {"times": times}) for each in (Base, users)]
+    to_derived, to_copy, to_users, other = (type(name, (), {}) for name in "abcd")
+    Derived.register(to_derived)
+    copied.register(to_copy)
+    users.register(to_users)
+    for kind in (Base, copied):
+        found = [issubclass(each, kind) for each in (to_derived, to_copy, to_users, other, *stops)]
+        assert found == [True, True, True, False, True, True]
+        assert [isinstance(each(), kind) for each in (to_copy, other)] == [True, False]
+    found = [issubclass(each, users) for each in (to_users, stops[1], to_copy)]
+    assert found == [True, True, False]
 
 
 def test_an_object_of_a_copy_sees_what_is_assigned_to_the_class_at_once() -> None:
