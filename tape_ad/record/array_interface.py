@@ -353,9 +353,8 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
 
     def __getitem__(self, key: Any) -> Self:
         kind = type(key)
-        if (kind is np.ndarray or (kind is tuple and np.ndarray in map(type, key))) and is_copied(
-            sys._getframe(1)
-        ):
+        fixed = IMMUTABLE.issuperset(map(type, key)) if kind is tuple else kind in IMMUTABLE
+        if not fixed and is_copied(sys._getframe(1)):
             key = as_it_is(key)
         return self._item(self, key)
 
@@ -523,9 +522,8 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
     def __setitem__(self, key: Any, value: Any) -> None:
         """Change the array that the handle stands for, and all views of it, in the graph."""
         kind = type(key)
-        if (kind is np.ndarray or (kind is tuple and np.ndarray in map(type, key))) and is_copied(
-            sys._getframe(1)
-        ):
+        fixed = IMMUTABLE.issuperset(map(type, key)) if kind is tuple else kind in IMMUTABLE
+        if not fixed and is_copied(sys._getframe(1)):
             key = as_it_is(key)
         self._assign(self, key, value)
 
@@ -578,11 +576,16 @@ DIGITS = 2**50
 """From where on an integer is the digits of a number, as `math.frexp` and a shift give them."""
 
 
+IMMUTABLE = frozenset({int, slice, type(...), type(None), bool})
+"""The kinds of what stands in a key and cannot be written to later."""
+
+
 def as_it_is(key: Any) -> Any:
     """Copy the arrays in a key, which code that is not written for handles may write to later."""
     if type(key) is tuple:
         return tuple(map(as_it_is, key))
-    return key.copy() if type(key) is np.ndarray and key.flags.writeable else key
+    plain = type(key) is np.ndarray and key.flags.writeable
+    return key.copy() if plain or hasattr(key, "batch_here") else key
 
 
 def number_of(handle: Any, kind: str) -> Any:

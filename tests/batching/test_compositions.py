@@ -100,6 +100,21 @@ def test_code_that_was_not_written_for_handles_is_batched() -> None:
     np.testing.assert_allclose(ta.batched(ta.compile(ta.grad(energy)))(X), slopes, rtol=1e-12)
 
 
+def test_a_key_that_code_writes_to_later_is_that_of_the_call() -> None:
+    @ta.differentiable
+    def energy(x: Array) -> Array:
+        order, large = np.argsort(x), np.asarray(x > 0)
+        first = np.sum(x[order] * np.arange(3.0)) + np.sum(x[large] ** 2)
+        order[...], large[...] = 0, False
+        return first + np.sum(x[order]) + np.sum(x[large])
+
+    slopes = np.argsort(np.argsort(X)) + np.where(X > 0, 2 * X, 0) + [3, 0, 0]
+    np.testing.assert_allclose(one_by_one(ta.grad(energy)), slopes, rtol=1e-12)
+    np.testing.assert_allclose(ta.batched(ta.grad(energy))(X), slopes, rtol=1e-12)
+    outside = ta.grad(lambda xs: np.sum(ta.batched(energy)(xs)))(X)
+    np.testing.assert_allclose(outside, slopes, rtol=1e-12)
+
+
 def test_arrays_of_dask_are_batched_and_stay_lazy() -> None:
     dask = pytest.importorskip("dask.array")
     lazy = dask.from_array(X, chunks=(2, 3))

@@ -147,3 +147,28 @@ def test_copies_in_each_order_of_each_layout(chain: tuple[str, ...]) -> None:
                 for given, wanted in zip(fast(x * scale), function(x * scale), strict=True):
                     np.testing.assert_allclose(given, wanted, rtol=1e-14)
                     assert np.shape(given) == np.shape(wanted)
+
+
+def test_a_copy_that_locks_its_arrays_is_captured_and_leaves_arguments_as_they_are() -> None:
+    @ta.differentiable
+    def locked(x: Any) -> Any:
+        window = x * 2
+        window.setflags(write=False)
+        x.setflags(write=False)
+        return np.sum(window * x)
+
+    @ta.differentiable
+    def written(x: Any) -> Any:
+        window = x * 2
+        window.setflags(write=False)
+        window[0] = 1.0
+        return window
+
+    x = np.arange(3.0)
+    for function in (locked, ta.grad(locked)):
+        fast = ta.compile(function)
+        for _ in range(2):
+            all_same(fast(x), function(x.copy()))
+    assert x.flags.writeable
+    with pytest.raises(ValueError, match="read-only"):
+        ta.compile(written)(x)

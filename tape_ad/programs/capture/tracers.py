@@ -551,7 +551,7 @@ class Uncaptured:
         raise uncaptured(self.name)
 
 
-BY_ASSIGNMENT = frozenset({"fill", "flat", "partition", "put", "sort", "view"})
+BY_ASSIGNMENT = frozenset({"fill", "flat", "partition", "put", "setflags", "sort", "view"})
 """The attributes whose meaning in copies is calls and assignments, which are captured."""
 
 

@@ -133,12 +133,12 @@ def ill_conditioned(a: Array, inverse: Array, share: float) -> bool:
     share : float
         1 for all digits.
     """
-    return bool(a.shape[-1]) and anywhere(digits_lost(a, inverse, share))
+    return anywhere(digits_lost(a, inverse, share))
 
 
 def digits_lost(a: Array, inverse: Array, share: float) -> Array:
     """Tell of each matrix of a stack whether the inverse has lost a share of its digits."""
     with np.errstate(all="ignore"):
-        norms = [np.max(np.sum(np.abs(m), axis=-1), axis=-1) for m in (a, inverse)]
+        norms = [np.max(np.sum(np.abs(m), axis=-1), axis=-1, initial=0) for m in (a, inverse)]
         limit = float(np.finfo(a.dtype).eps) ** -share
         return ~np.less(norms[0] * norms[1], limit)

@@ -309,7 +309,7 @@ def lfilter_zi(b: Array, a: Array) -> Array:
     return np.linalg.solve(delays + a[1:, None] * first, b[1:] - a[1:] * b[0])
 
 
-@counterpart(FILTERS, scipy.signal.sosfilt, "sos x zi")
+@counterpart(FILTERS, scipy.signal.sosfilt, "sos x zi", anchor=True)
 def sosfilt(sos: Array, x: Array, axis: int = -1, zi: Any = None) -> Any:
     """Filter along one axis by second-order sections, as `scipy.signal.sosfilt` does.
 
@@ -333,8 +333,8 @@ def sosfilt(sos: Array, x: Array, axis: int = -1, zi: Any = None) -> Any:
     axis = axis_of(x.ndim, axis)
     x = to_last(x, axis)
     if zi is None:
-        for section in sos:
-            x = filtered(section[:3], section[3:], x)
+        for i in range(sos.shape[0]):
+            x = filtered(sos[i, :3], sos[i, 3:], x)
         return from_last(x, axis)
     zi = as_array(zi)
     states = to_last(zi, axis) if zi.ndim == x.ndim + 1 else zi
@@ -454,8 +454,8 @@ def sections_of(name: str, sos: Array) -> Array:
 def through_sections(sos: Array, x: Array, states: Array) -> tuple[Array, Array]:
     """Filter the last axis from states, and give the last states too."""
     ends = []
-    for section, zi in zip(sos, states, strict=True):
-        x, zf = filtered_with_state(section[:3], section[3:], x, zi)
+    for i, zi in enumerate(states):
+        x, zf = filtered_with_state(sos[i, :3], sos[i, 3:], x, zi)
         ends.append(zf)
     return x, np.stack(ends)
 

@@ -158,15 +158,14 @@ def below_one(x: Array, b: Array) -> Array:
 
 def gamma_density_slope(a: Array, x: Array, order: int) -> Array:
     """Differentiate the density of the gamma distribution with respect to a, `order` times."""
-    far = np.isinf(primal(np.maximum(a, x)))
-    if possibly(far):
+    if endless := possibly(far := np.isinf(primal(np.maximum(a, x)))):
         a, x = np.where(far, 1.0, a), np.where(far, 1.0, x)
-        return np.where(far, 0.0, gamma_density_slope(a, x, order))
     small = np.less(a, SMALL)
     raised = a + small
     kappa = gamma_kappa(np.log(above_zero(x, a)) - sp.digamma(raised), raised)
     density = gamma_density(raised, x) / np.where(small, x, 1)
-    return density * with_factors(kappa, order, 0, a)
+    slope = density * with_factors(kappa, order, 0, a)
+    return np.where(far, 0.0, slope) if endless else slope
 
 
 def beta_density_slope(a: Array, b: Array, x: Array, i: int, j: int) -> Array:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.base.arrays.overridable import is_traced
 from tape_ad.base.errors import InPlaceError, NoRuleError
 from tape_ad.record.array_interface import IN_COPIES, Absent, ArrayInterface
 from tape_ad.record.constants import CONSTANTS, ArrayConstant
@@ -135,6 +136,9 @@ def flags_of(handle: Any) -> Any:
 def setting_flags(handle: Any) -> Any:
     """Give ``handle.setflags``, which leaves the user's array as it is."""
     array = primal(handle)
+    if is_traced(array):
+        own = array.value not in array.capture.inputs and array.value.owner is None
+        return (array.data if own else array.data.view()).setflags
     return (array if flags_of(handle).writeable else array.view()).setflags
 
 
