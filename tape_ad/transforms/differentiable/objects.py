@@ -489,7 +489,14 @@ WEAK: dict[Any, Any] = {
 }
 """What derives from weak containers for copies."""
 
-MAKERS[weakref.ref] = lambda value: noted(value, lambda: Reference(value()))
+
+def referring(reference: Any) -> Any:
+    """Give a weak reference as copies see it; one to what is gone stays."""
+    thing = reference()
+    return reference if thing is None else noted(reference, lambda: Reference(thing))
+
+
+MAKERS[weakref.ref] = referring
 ORIGINALS[Reference] = weakref.ref
 note_stand_in(weakref.ref, Reference)
 

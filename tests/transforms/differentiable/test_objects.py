@@ -694,6 +694,7 @@ BY_IDENTITY = {id(FIRST): 11.0, id(weigh): 13.0}
 WEAK_SET, COUNTED = weakref.WeakSet([FIRST]), collections.Counter([FIRST, FIRST])
 BY_WORD = weakref.WeakValueDictionary({"second": SECOND})
 TO_FIRST: Any = weakref.ref(FIRST)
+TO_NOTHING = weakref.ref(Weighed(1.0))
 LEFT_BEHIND: list[Any] = []
 
 
@@ -712,6 +713,7 @@ def leaving_references(x: Any) -> Any:
         lambda x: x * OF_FUNCTIONS.get(weigh, 0.0) * BY_IDENTITY.get(id(weigh), 0.0),
         lambda x: x * BY_IDENTITY.get(id(FIRST), 0.0) * COUNTED[FIRST],
         lambda x: x * (FIRST in WEAK_SET) + 2.0 * x * (TO_FIRST() is FIRST),
+        lambda x: x * (TO_NOTHING() is None),
         lambda x: (
             TO_FIRST().times(x) + x * (BY_WORD["second"] is SECOND) * BY_WORD["second"].factor
         ),
