@@ -1,7 +1,6 @@
 """Copies of classes: each derives from its original, and has copies of the methods."""
 
 import abc
-import copy
 import copyreg
 import enum
 import functools
@@ -26,6 +25,7 @@ from tape_ad.transforms.differentiable.table import (
     ORIGINALS,
     copy_of,
     keep,
+    note_source,
     original_of,
     source_of,
 )
@@ -235,6 +235,8 @@ def put(made: type, name: str, value: Any) -> None:
         type(value) in CONTAINERS or (own is not value and isinstance(own, BINDING))
     ):
         own = Live(made, name, value, own)
+    if own is not value:
+        note_source(value, own)
     if own is not value or name in ("__hash__", "__eq__"):
         type.__setattr__(made, name, own)
     elif name in vars(made):
@@ -322,7 +324,7 @@ def equal_to_originals(meta: Any) -> Any:
         if original is cls or name in LEFT:  # as what pickling notes of a class
             getattr(meta, f"__{change.__name__}__")(cls, name, *value)
             return
-        change(original, name, *map(source_of, value))
+        change(original, name, *map(attribute_of_original, value))
         note_attribute(original, name)
         if value:
             put(cls, name, vars(original)[name])
@@ -397,13 +399,21 @@ MAKING = frozenset({"__new__", "__init__", "__prepare__", "mro"})
 
 
 def parametrized(kind: Any, key: Any) -> Any:
-    """Give ``kind[key]`` of a copy; those of originals are kept, and are equal to it."""
-    if not hasattr(kind, "__class_getitem__"):
+    """Give ``kind[key]`` of a copy; those of originals are kept, and are equal to it.
+
+    What is cached, as by `typing`, is of the original: to the cache the copy is equal.
+    """
+    original = original_of(kind)
+    if not hasattr(original, "__class_getitem__"):
         raise TypeError(f"type '{kind.__name__}' is not subscriptable")
-    found = kind.__class_getitem__(key)
-    if original_of(kind) is kind or getattr(found, "__origin__", kind) is kind:
+    found = original.__class_getitem__(key)
+    if original is kind:
         return found
-    own = copy.copy(found)
+    if getattr(found, "__origin__", None) is not original:
+        return copying.converted(found)
+    if isinstance(found, types.GenericAlias):
+        return types.GenericAlias(kind, found.__args__)
+    own = found.copy_with(found.__args__)  # copy.copy would give the cached one itself
     object.__setattr__(own, "__origin__", kind)
     return own
 
@@ -477,6 +487,9 @@ class Live:
             return getattr(super(self.made, owner if instance is None else instance), self.name)
         return own.__get__(instance, owner) if isinstance(own, (*BINDING, property)) else own
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.now()(*args, **kwargs)
+
     def as_property(self) -> property:
         """Give the attribute as a property, which is asked for before what an object has."""
 
@@ -489,7 +502,20 @@ class Live:
         def delete(instance: Any) -> None:
             self.now().__delete__(instance)
 
-        return property(get, put, delete, self.value.__doc__)
+        found = LiveProperty(get, put, delete, self.value.__doc__)
+        found.value = self.value
+        return found
+
+
+class LiveProperty(property):
+    """A property of a class, converted when it is asked for."""
+
+    value: Any
+
+
+def attribute_of_original(value: Any) -> Any:
+    """Give what is assigned to the original of a class, as what was taken from its copy before."""
+    return value.value if isinstance(value, (Live, LiveProperty)) else source_of(value)
 
 
 def attribute(name: str, value: Any) -> Any:  # noqa: PLR0911 - one for each kind

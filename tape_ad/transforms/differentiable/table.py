@@ -15,7 +15,7 @@ STAND_INS: dict[int, tuple[Any, Any]] = {}
 BUILTINS: dict[str, Any] = {}
 """The builtins of copies."""
 
-STANDARD = frozenset({"math", "cmath", "importlib", "operator", "statistics", "sys"})
+STANDARD = frozenset({"math", "cmath", "importlib", "operator", "statistics", "sys", "weakref"})
 """The modules of the standard library that copies see through a view."""
 
 
