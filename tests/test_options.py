@@ -309,10 +309,16 @@ def options() -> Iterator[tuple[Any, str, Any]]:
                     yield function, each.name, "nonsense"
 
 
-APART = frozenset({("odeint", "rtol"), ("odeint", "atol")})
-"""Options that ODEPACK has an error of its own for; a state is read by `load_state`."""
+APART = frozenset(
+    {
+        *(("odeint", name) for name in ("rtol", "atol", "tcrit")),
+        *(("root_scalar", name) for name in ("fprime", "fprime2", "x0", "x1")),
+    }
+)
+"""Options that ODEPACK has an error of its own for, and that SciPy reads for another method alone;
+a state is read by `load_state`."""
 
-TRUTHS = frozenset({"full_output", "check_finite", "col_deriv"})
+TRUTHS = frozenset({"full_output", "check_finite", "col_deriv", "printmessg"})
 """Options that say yes or no, though their default is a number or None."""
 
 

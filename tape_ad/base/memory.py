@@ -9,15 +9,6 @@ from threading import RLock
 
 import numpy as np
 
-__all__ = [
-    "UNDECIDED",
-    "decide_on_freed_memory",
-    "keep_freed_memory",
-    "pause_collection",
-    "resume_collection",
-    "uncollected",
-]
-
 LOCK = RLock()  # which a destructor may come to while its own thread has it
 UNDECIDED = [True]
 """Empty from the first record on, or from the first call of `keep_freed_memory`."""

@@ -12,23 +12,6 @@ import attrs
 import numpy as np
 from attrs import frozen
 
-__all__ = [
-    "MISSING",
-    "OverLeaves",
-    "at_leaves",
-    "attributes_beside",
-    "flatten",
-    "instance_dict",
-    "is_leaf",
-    "made_anew",
-    "map_leaves",
-    "named",
-    "paired",
-    "unflatten",
-    "with_paths",
-]
-
-
 SHOWN = 8
 """How many paths an error lists."""
 MISSING = object()

@@ -11,8 +11,6 @@ from tape_ad.base.trees import flatten, unflatten
 
 Array = Any
 
-__all__ = ["arrays_of", "computed", "vector_of"]
-
 
 def vector_of(arrays: Iterable[Any]) -> Array:
     """Put the elements of all arrays in a row, a complex one as two.

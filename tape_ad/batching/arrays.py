@@ -17,17 +17,6 @@ from tape_ad.record.array_operators import BitsInPlace
 from tape_ad.record.messages.callers import DISPATCHING, caller
 from tape_ad.record.primals import is_number
 
-__all__ = [
-    "ENDED",
-    "BatchedArray",
-    "Members",
-    "UnbatchableError",
-    "batched_size",
-    "in_front",
-    "is_library",
-    "shape_of_one",
-]
-
 Function = Callable[..., Any]
 
 LIBRARIES = ("tape_ad", "numpy", "scipy")

@@ -9,25 +9,6 @@ import numpy as np
 from tape_ad.base.arrays.interpreter import Batch
 from tape_ad.batching.arrays import BatchedArray, batched_size, in_front, shape_of_one
 
-__all__ = [
-    "Function",
-    "Handler",
-    "Looped",
-    "Options",
-    "all_of",
-    "as_axes",
-    "as_axis",
-    "as_shape",
-    "flattened",
-    "is_of",
-    "lone",
-    "loop_over",
-    "named",
-    "ndim_of",
-    "refuse_batched",
-    "spread",
-]
-
 Function = Callable[..., Any]
 Options = Mapping[str, Any]
 Handler = Callable[[Batch, Function, Any, Options], Any]

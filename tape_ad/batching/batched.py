@@ -29,8 +29,6 @@ from tape_ad.batching.generators import BatchedGenerator, is_generator
 from tape_ad.batching.parts import Part, has_written, joined_parts, one_alone, part_of, picked
 from tape_ad.record.primals import is_number_like
 
-__all__ = ["BatchedFunction", "batched"]
-
 Function = Callable[..., Any]
 
 RATIO = 2

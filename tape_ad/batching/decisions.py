@@ -8,8 +8,6 @@ import numpy as np
 from tape_ad.base.arrays.interpreter import Batch
 from tape_ad.base.arrays.overridable import ACTIVE
 
-__all__ = ["FEW", "AgainError", "doubt", "grouped", "members_of", "part", "watch"]
-
 FEW = 4
 """How many may give an answer of their own before the run is given up for runs of each."""
 

@@ -31,20 +31,6 @@ from tape_ad.rules import call_signature
 from tape_ad.rules.facts import Core, Facts
 from tape_ad.rules.numpy.bodies import dtype_of
 
-__all__ = [
-    "Along",
-    "cast",
-    "derived",
-    "differences",
-    "elementwise",
-    "filled",
-    "like_one",
-    "listed",
-    "norm",
-    "quantiles",
-    "rolled",
-]
-
 
 def elementwise(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Line up the axes of the operands behind that of the batch, and call the function once.

@@ -44,8 +44,6 @@ from tape_ad.rules.maps.memory import Layout
 from tape_ad.rules.numpy.building import filled_like
 from tape_ad.rules.numpy.updates import updated, viewed
 
-__all__ = ["answer_in_batch", "joined", "memory_to_write", "one_by_one"]
-
 Function = Callable[..., Any]
 Options = Mapping[str, Any]
 

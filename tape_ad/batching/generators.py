@@ -10,8 +10,6 @@ from tape_ad.base.naming import called
 from tape_ad.batching.arrays import Members, OneByOneError, UnbatchableError
 from tape_ad.batching.dispatch import joined, memory_to_write, one_by_one
 
-__all__ = ["BatchedGenerator", "is_generator", "renewed"]
-
 
 class BatchedGenerator(Members):
     """A generator of one of a batch, which draws for each from that one's own."""

@@ -37,20 +37,6 @@ from tape_ad.rules.maps.memory import Window
 from tape_ad.rules.numpy import bodies
 from tape_ad.rules.numpy.indexing import index_map
 
-__all__ = [
-    "added",
-    "counted",
-    "item_of_all",
-    "scattered",
-    "searched",
-    "taken",
-    "taken_along",
-    "updated_for_all",
-    "viewed_in_all",
-    "windows",
-    "written_to_all",
-]
-
 WHOLE = slice(None)
 PLAIN = frozenset([int, slice, type(None), type(Ellipsis)])
 

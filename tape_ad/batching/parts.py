@@ -14,8 +14,6 @@ from tape_ad.batching.basics import is_of, spread
 from tape_ad.batching.generators import renewed
 from tape_ad.record.primals import is_number_like, memory_of
 
-__all__ = ["Part", "has_written", "joined_parts", "one_alone", "part_of", "picked"]
-
 
 @frozen
 class Part:

@@ -27,18 +27,6 @@ from tape_ad.record.primals import memory_of
 from tape_ad.rules.facts import read
 from tape_ad.rules.sparse_products import matmul_sparse, times
 
-__all__ = [
-    "composed",
-    "contracted",
-    "einsum",
-    "generalized",
-    "picked",
-    "solve",
-    "sparse_product",
-    "trailing",
-    "with_axis",
-]
-
 
 def generalized(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Line up the axes in front of those that a function of whole arrays takes."""

@@ -25,25 +25,6 @@ from tape_ad.batching.products import trailing
 from tape_ad.record.primals import primal
 from tape_ad.rules.numpy.building import linspace
 
-__all__ = [
-    "broadcast",
-    "concatenated",
-    "diagonal_matrix",
-    "expanded",
-    "laid_out",
-    "on_matrices",
-    "padded",
-    "ravelled",
-    "reshaped",
-    "rotated",
-    "spaced",
-    "squeezed",
-    "stacked",
-    "tiled",
-    "transposed",
-    "triangle",
-]
-
 
 def reshaped(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Reshape each."""

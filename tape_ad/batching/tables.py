@@ -63,8 +63,6 @@ from tape_ad.rules.numpy.einsum import contract
 from tape_ad.rules.numpy.updates import updated, viewed
 from tape_ad.rules.sparse_products import matmul_sparse, sparse_matmul
 
-__all__ = ["HANDLERS", "handler_of"]
-
 HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys((np.zeros_like, np.ones_like, np.empty_like, filled_like), filled),
     **dict.fromkeys((np.quantile, np.percentile, np.nanquantile, np.nanpercentile), quantiles),

@@ -9,8 +9,6 @@ from tape_ad import Tensor
 from tape_ad.extend.arrays import Array
 from tape_ad.nn.initializers import Plain
 
-__all__ = ["Params", "Rng", "layer_call", "of_two"]
-
 Params = Mapping[str, Any]
 """Parameters by their names: arrays, or handles."""
 

@@ -13,20 +13,6 @@ from tape_ad.base.vectors import computed
 from tape_ad.record.messages.refusals import refuse_to_change
 from tape_ad.record.tensor import Tensor
 
-__all__ = [
-    "Fitting",
-    "Plain",
-    "at_least_zero",
-    "below_one",
-    "by_name",
-    "check_parameter",
-    "clip_by_global_norm",
-    "clip_by_value",
-    "described",
-    "fitting",
-    "global_norm",
-]
-
 Plain = np.ndarray[Any, Any]
 
 Fitting = list[tuple[str, Plain, Plain]]

@@ -12,8 +12,6 @@ from tape_ad.optim.clipping import Plain, at_least_zero, by_name, check_paramete
 from tape_ad.record.record import ComputationRecord
 from tape_ad.record.tensor import Tensor
 
-__all__ = ["LBFGS", "Minimum"]
-
 
 @frozen
 class Minimum:

@@ -25,8 +25,6 @@ from tape_ad.optim.clipping import (
 )
 from tape_ad.record.messages.migration_hints import with_hints
 
-__all__ = ["SGD", "Adagrad", "Adam", "AdamW", "Optimizer", "RMSprop"]
-
 COUNT = "step"
 """The name of the number of steps taken, where an optimizer keeps it."""
 

@@ -11,8 +11,6 @@ from attrs import Attribute, field, frozen
 
 from tape_ad.optim.clipping import at_least_zero
 
-__all__ = ["Constant", "Cosine", "Schedule", "StepDecay", "WarmUp"]
-
 Schedule = Callable[[int], float]
 """From the number of a step, counted from 0, to the learning rate of that step."""
 

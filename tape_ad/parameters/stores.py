@@ -30,8 +30,6 @@ from tape_ad.record.inspection.pages.figures import Summary
 from tape_ad.record.primals import primal
 from tape_ad.record.tensor import Tensor
 
-__all__ = ["check_like", "load", "save", "summary"]
-
 Plain = np.ndarray[Any, Any]
 
 

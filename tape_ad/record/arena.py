@@ -16,18 +16,6 @@ from tape_ad.base.naming import function_name
 from tape_ad.record.call_metadata import name_of
 from tape_ad.rules.maps import Array, LinearMap, Partial, as_map
 
-__all__ = [
-    "CONSTANT",
-    "Arena",
-    "Released",
-    "held_arrays",
-    "innermost",
-    "unheld_count",
-    "wait_until_assigned",
-    "wait_until_free",
-]
-
-
 CONSTANT = "constant"
 """What stands in place of a function for a node that nothing is differentiated with respect to."""
 

@@ -23,9 +23,6 @@ from tape_ad.record.messages.refusals import written_to
 from tape_ad.record.primals import PLAIN_TYPES, is_number, primal
 from tape_ad.rules.base import as_array
 
-__all__ = ["ArrayInterface"]
-
-
 Axis = int | tuple[int, ...] | None
 
 

@@ -34,8 +34,6 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.record.messages.callers import is_copied
 from tape_ad.rules.sparse_products import is_sparse, matmul_sparse, sparse_matmul
 
-__all__ = ["ArrayOperators", "BitsInPlace", "Shifts"]
-
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 

@@ -13,19 +13,6 @@ from attrs import define
 
 from tape_ad.base.naming import function_name
 
-__all__ = [
-    "ARRAY",
-    "HANDLE",
-    "NUMBERS",
-    "Call",
-    "beside_several",
-    "key_of",
-    "name_of",
-    "shown",
-    "unary_metadata",
-    "written",
-]
-
 HANDLE: Any = type("Handle", (), {"__slots__": (), "__repr__": lambda self: "%"})()
 """What stands in a call for the one operand that the node has an edge to."""
 

@@ -49,20 +49,6 @@ from tape_ad.rules.maps import clone
 from tape_ad.rules.maps.memory import Window
 from tape_ad.rules.numpy.updates import viewed
 
-__all__ = [
-    "CONSTANTS",
-    "ArrayConstant",
-    "ConstantTensor",
-    "as_array_constants",
-    "as_constants",
-    "borrowed",
-    "given_away",
-    "gives_constants",
-    "prepare",
-    "promote",
-]
-
-
 Function = Callable[..., Any]
 Plain = np.ndarray[Any, Any]
 

@@ -16,8 +16,6 @@ from tape_ad.record.handles import any_handle
 from tape_ad.record.primals import primal
 from tape_ad.record.tensor import Tensor
 
-__all__ = ["created", "spread", "taken"]
-
 TAKING = frozenset(
     {np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.require}
 )

@@ -19,7 +19,6 @@ from tape_ad.rules.maps import Array
 if TYPE_CHECKING:
     from tape_ad.base.trees import OverLeaves
 
-__all__ = ["Gradients", "through_buffer"]
 
 LISTED = 20
 """How many gradients are listed one by one."""

@@ -13,18 +13,6 @@ from tape_ad.record.arena import innermost
 from tape_ad.record.primals import primal
 from tape_ad.record.tensor import Tensor
 
-__all__ = [
-    "any_handle",
-    "as_constant_handle",
-    "handles_in",
-    "nested",
-    "outside",
-    "plain",
-    "records_of",
-    "refuse_handles",
-    "up_to",
-]
-
 Function = Callable[..., Any]
 
 

@@ -33,30 +33,6 @@ from tape_ad.rules.maps.memory import Marks, Window
 from tape_ad.rules.numpy.indexing import WHOLE, filled_key, in_short, plain_key
 from tape_ad.rules.numpy.updates import Placed, Without, updated, viewed
 
-__all__ = [
-    "Memory",
-    "assign",
-    "assign_outputs",
-    "base_index",
-    "boxes_beside",
-    "change",
-    "check_fit",
-    "commit",
-    "go_one_by_one",
-    "has_alone",
-    "in_dtype_of",
-    "link",
-    "linked",
-    "names_by_place",
-    "out_by_name",
-    "refuse_moving",
-    "refuse_to_write",
-    "replace",
-    "unlinked",
-    "unmarked",
-]
-
-
 # Who stands for the same memory, as NumPy's arrays and their views do
 
 Handle = Any

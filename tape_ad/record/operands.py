@@ -20,23 +20,6 @@ from tape_ad.record.ties import Tied
 from tape_ad.rules.base import Rule
 from tape_ad.rules.sparse_products import is_sparse, matmul_sparse, sparse_matmul
 
-__all__ = [
-    "REFLECTING",
-    "as_computed_with",
-    "as_operand",
-    "beside_sparse",
-    "common_record",
-    "computed",
-    "defers_to_other_type",
-    "lifted",
-    "meets_sparse",
-    "partition_operands",
-    "partition_operands_slow",
-    "single_candidate",
-    "takes_operators",
-]
-
-
 # What ``dtype=`` and ``signature=`` of a call mean for what is differentiated
 
 

@@ -8,17 +8,6 @@ from tape_ad.base.arrays.overridable import is_later
 from tape_ad.record.array_operators import ArrayOperators
 from tape_ad.rules.maps import Array
 
-__all__ = [
-    "PLAIN_TYPES",
-    "is_number",
-    "is_number_like",
-    "is_view",
-    "memory_of",
-    "primal",
-    "read_only",
-    "read_only_primal",
-]
-
 PLAIN_TYPES = frozenset({np.ndarray, np.float64, np.float32, float, int, complex})
 """The types of operands that need no look."""
 

@@ -18,20 +18,6 @@ from tape_ad.base.errors import SeedError
 from tape_ad.base.trees import paired
 from tape_ad.rules.maps import Array, add_reduce
 
-__all__ = [
-    "LARGE",
-    "dtype_of",
-    "fitted",
-    "float_to_array",
-    "inexact",
-    "matched",
-    "seed_of",
-    "shape_of",
-    "times_ones",
-    "unbroadcast",
-]
-
-
 ndarray = np.ndarray
 
 LARGE = 10_000

@@ -24,8 +24,6 @@ from tape_ad.rules.maps import (
 )
 from tape_ad.rules.maps.patterns import elementwise
 
-__all__ = ["careful_sweep", "forward_sweep", "reverse_sweep"]
-
 ndarray = np.ndarray
 NO_MORE: Mapping[int, Array] = MappingProxyType({})
 

@@ -28,8 +28,6 @@ from tape_ad.record.sweeps import reverse_sweep
 if TYPE_CHECKING:
     from _tape_ad_stubs import AsArray  # is there where the stubs have been written, else Any
 
-__all__ = ["Tensor"]
-
 
 VERSIONS = frozenset({"2021.12", "2022.12", "2023.12", "2024.12", "2025.12"})
 """The versions of the standard that the namespace follows."""

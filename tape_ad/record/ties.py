@@ -35,17 +35,6 @@ from tape_ad.record.primals import primal
 from tape_ad.record.sweeps import forward_sweep
 from tape_ad.record.watching import sources_of
 
-__all__ = [
-    "EQUALITIES",
-    "TRIMMING",
-    "TRUTHS",
-    "Tied",
-    "flags_of",
-    "look_at_trimmed",
-    "truth_with_ties",
-    "with_ties",
-]
-
 EQUALITIES = frozenset({np.equal, np.not_equal})
 
 HANDING_ON = (

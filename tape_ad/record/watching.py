@@ -11,8 +11,6 @@ from tape_ad.base.naming import line_name
 from tape_ad.record.arena import Arena
 from tape_ad.record.call_metadata import name_of
 
-__all__ = ["WHOLE", "Watch", "few_of", "leaf_name", "require_unchanged", "sources_of"]
-
 Plain = np.ndarray[Any, Any]
 
 WHOLE = 8192

@@ -17,38 +17,6 @@ from tape_ad.base.naming import called
 from tape_ad.rules.facts import UNKNOWN, Facts
 from tape_ad.rules.maps import Array, Partial
 
-__all__ = [
-    "NO_VALUE",
-    "Call",
-    "Constant",
-    "Derivation",
-    "Entry",
-    "Filled",
-    "Maker",
-    "Makers",
-    "Refused",
-    "Rule",
-    "Signature",
-    "add_facts",
-    "along",
-    "arguments_of",
-    "as_array",
-    "as_constant",
-    "axes_of",
-    "axis_of",
-    "constants",
-    "each",
-    "in_double",
-    "jointly",
-    "merged",
-    "outputs",
-    "quiet",
-    "refuse",
-    "rule",
-    "stated",
-]
-
-
 Maker = Callable[..., Partial | None]
 """``maker(out, *operands, **options)``: the partial with respect to one operand; None for zero.
 

@@ -11,8 +11,6 @@ from tape_ad.rules.base import Entry, along, arguments_of, rule
 from tape_ad.rules.maps import Adjoint, Array
 from tape_ad.rules.maps.patterns import permutation
 
-__all__ = ["PLAIN_MAPS", "Gather", "PlainMap", "pulled", "pushed", "summed_by_index"]
-
 
 class PlainMap:
     """A map written for plain arrays, in-place writes included, as `forward` and `backward`.

@@ -33,18 +33,6 @@ from tape_ad.extend.rules import (
 )
 from tape_ad.extend.trees import map_leaves
 
-__all__ = [
-    "WITH_VALUE",
-    "constant_beside",
-    "counterpart",
-    "named",
-    "refuse_elsewhere",
-    "scipy_function",
-    "signed_as",
-    "takes_lists",
-    "with_value",
-]
-
 Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
 

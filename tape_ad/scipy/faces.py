@@ -14,8 +14,6 @@ from tape_ad import differentiable
 from tape_ad.extend.packages import hint_for, listed, published
 from tape_ad.scipy import stand_ins  # noqa: F401 - for steps of SciPy's own code
 
-__all__ = ["face", "with_rules"]
-
 
 def face(
     module: str,

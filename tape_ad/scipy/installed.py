@@ -11,8 +11,6 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NoReturn
 
-__all__ = ["Missing", "asked", "scipy"]
-
 ABSENT: Any = object()
 
 

@@ -2,6 +2,7 @@
 
 import inspect
 import sys
+import threading
 import types
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
@@ -10,9 +11,6 @@ import numpy as np
 
 from tape_ad.extend.arrays import SYMBOLS, Array
 from tape_ad.scipy.installed import scipy
-
-__all__ = ["KNOWN", "OBJECTS", "WHOLE", "counterpart", "like_object", "stands_for", "unwrapped"]
-
 
 Function = TypeVar("Function")
 """A function, or an object that gives one by the types that it is compiled for."""
@@ -52,8 +50,11 @@ MODULES = (
     *("spatial.transform", "optimize.elementwise"),
 )
 
-PENDING = list(MODULES)
+PENDING: tuple[str, ...] = MODULES
 """Those that had not been imported when somebody last asked."""
+
+ENTERING = threading.local()
+"""The modules that a thread is entering, which may ask while it does."""
 
 
 def counterpart(original: Any, default: Any = None) -> Any:
@@ -78,17 +79,28 @@ def like_object(value: Any) -> Any:
 
 
 def enter() -> None:
-    """Enter the modules of SciPy that have been imported by now."""
-    for name in list(PENDING):
+    """Enter the modules of SciPy that have been imported by now.
+
+    Several threads may do so at once: none goes on before all is there.
+    """
+    global PENDING  # noqa: PLW0603 - replaced as a whole, as other threads look at it
+    active = ENTERING.__dict__.setdefault("names", set())
+    for name in PENDING:
         module = sys.modules.get(f"scipy.{name}")
-        if module is None:
+        if module is None or name in active:
             continue
-        PENDING.remove(name)
-        ours: Any = sys.modules[__package__]
-        for part in name.split("."):
-            ours = getattr(ours, part, None)
-        if ours is not None:
-            KNOWN.update((id(one), (one, other)) for one, other in pairs(module, ours))
+        if getattr(module.__spec__, "_initializing", False):  # half imported, as by another thread
+            continue
+        active.add(name)
+        try:
+            ours: Any = sys.modules[__package__]
+            for part in name.split("."):
+                ours = getattr(ours, part, None)
+            if ours is not None:
+                KNOWN.update((id(one), (one, other)) for one, other in pairs(module, ours))
+        finally:
+            active.discard(name)
+        PENDING = tuple(each for each in PENDING if each != name)
 
 
 def pairs(module: Any, ours: Any) -> Iterator[tuple[Any, Any]]:

@@ -17,22 +17,6 @@ from scipy.sparse import coo_array, csr_array
 from tape_ad.rules.maps import Array
 from tape_ad.rules.maps.patterns import Pattern
 
-__all__ = [
-    "Split",
-    "by_incidence",
-    "column_colors",
-    "column_orders",
-    "filled",
-    "least_split",
-    "matrix_of",
-    "row_colors",
-    "rows_of_entries",
-    "same_pattern",
-    "split_colors",
-    "star_colors",
-    "symmetric",
-]
-
 Sparse = Any
 
 

@@ -28,9 +28,6 @@ from tape_ad.transforms.recomputation import Recomputed, Repeated, of_operands
 from tape_ad.transforms.recomputation import arrays as as_arrays
 from tape_ad.transforms.tracing import Trace, trace
 
-__all__ = ["FlatFunction", "dependencies", "structure_key"]
-
-
 Part = tuple[Any, slice]
 
 IN_CACHE = 2**17

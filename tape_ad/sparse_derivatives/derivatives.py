@@ -16,8 +16,6 @@ from tape_ad.rules.maps import Array
 from tape_ad.sparse_derivatives.colouring import filled, same_pattern
 from tape_ad.sparse_derivatives.dependencies import FlatFunction, structure_key
 
-__all__ = ["SparseDerivative", "as_pattern"]
-
 Sparse = Any
 
 CLOSE = 1e-6

@@ -22,8 +22,6 @@ from tape_ad.sparse_derivatives.derivatives import SparseDerivative, as_pattern
 from tape_ad.transforms.gradients import grad
 from tape_ad.transforms.tracing import Transformed, as_argnums, check_callable, chosen, trace
 
-__all__ = ["sparse_hessian", "sparse_jacobian", "sparsity"]
-
 Function = Callable[..., Any]
 Sparse = Any
 

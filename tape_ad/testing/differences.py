@@ -17,9 +17,6 @@ from tape_ad.transforms.blocks import has_derivative
 from tape_ad.transforms.gradients import jvp, vjp
 from tape_ad.transforms.tracing import check_callable
 
-__all__ = ["check_grads"]
-
-
 Function = Callable[..., Any]
 
 

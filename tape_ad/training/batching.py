@@ -9,8 +9,6 @@ from attrs import field, frozen
 
 from tape_ad.base.errors import ShapeError
 
-__all__ = ["Batches", "batches"]
-
 Plain = np.ndarray[Any, Any]
 
 

@@ -17,8 +17,6 @@ from attrs import field, frozen
 from tape_ad.base.errors import DamagedFileError
 from tape_ad.parameters import check_like, load, save
 
-__all__ = ["Checkpoint", "generator_of", "load_checkpoint", "save_checkpoint"]
-
 Plain = np.ndarray[Any, Any]
 Generator = np.random.Generator
 Check = Callable[[Any], bool]

@@ -5,8 +5,6 @@ from contextlib import contextmanager
 
 from tape_ad.base.errors import extra
 
-__all__ = ["blas_thread_count", "blas_threads"]
-
 
 @contextmanager
 def blas_threads(n: int = 1) -> Iterator[None]:

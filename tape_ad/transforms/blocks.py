@@ -26,9 +26,6 @@ from tape_ad.rules.base import Call, Rule
 from tape_ad.rules.maps import Array
 from tape_ad.transforms.tracing import Transformed
 
-__all__ = ["Block", "Sums", "Use", "block", "require_same", "sums_of"]
-
-
 Plain = np.ndarray[Any, Any]
 Sums = Sequence[Plain | None]
 

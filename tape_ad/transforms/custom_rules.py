@@ -19,8 +19,6 @@ from tape_ad.rules.maps import Array, LinearMap, Partial, Scale, as_map
 from tape_ad.transforms.blocks import Use, block, has_derivative
 from tape_ad.transforms.tracing import Transformed
 
-__all__ = ["custom_rule"]
-
 Function = Callable[..., Any]
 Arguments = ParamSpec("Arguments")
 Output = TypeVar("Output")

@@ -19,8 +19,6 @@ from tape_ad.record.sweeps import reverse_sweep
 from tape_ad.record.tensor import Tensor
 from tape_ad.rules.maps import Array
 
-__all__ = ["HandleMet", "Watched", "alert"]
-
 Function = Callable[..., Any]
 
 

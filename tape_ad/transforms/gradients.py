@@ -14,8 +14,6 @@ from tape_ad.record.spaces import shape_of
 from tape_ad.record.tensor import Tensor
 from tape_ad.transforms.tracing import Trace, Transformed, as_argnums, check_callable, chosen, trace
 
-__all__ = ["grad", "jvp", "linearize", "stop_gradient", "value_and_grad", "vjp"]
-
 Function = Callable[..., Any]
 Argnums = SupportsIndex | Iterable[SupportsIndex]
 First = TypeVar("First", bound=Any)  # so that a lambda may do with it what it likes

@@ -33,17 +33,6 @@ from tape_ad.rules.maps import Array
 from tape_ad.transforms.gradients import vjp
 from tape_ad.transforms.jacobians import jacobian
 
-__all__ = [
-    "between_for_all",
-    "check_regular",
-    "implicit",
-    "lent",
-    "on_plain_arrays",
-    "root_for_all",
-    "valued",
-    "warn_unconverged",
-]
-
 Function = Callable[..., Any]
 
 

@@ -17,8 +17,6 @@ from tape_ad.rules.maps import Array
 from tape_ad.transforms.gradients import grad, vjp
 from tape_ad.transforms.tracing import Trace, Transformed, as_argnums, check_callable, chosen, trace
 
-__all__ = ["hessian", "hessian_diag", "hvp", "jacobian"]
-
 Function = Callable[..., Any]
 Argnums = SupportsIndex | Iterable[SupportsIndex]
 Rest = ParamSpec("Rest")

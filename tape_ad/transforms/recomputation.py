@@ -19,8 +19,6 @@ from tape_ad.rules.maps import Array
 from tape_ad.transforms.blocks import Sums, Use, block, has_derivative, require_same, sums_of
 from tape_ad.transforms.tracing import Trace, check_callable, trace, trace_arrays
 
-__all__ = ["advance_by", "checkpoint", "checkpoint_sequential"]
-
 Function = Callable[..., Any]
 Arguments = ParamSpec("Arguments")
 Output = TypeVar("Output")

@@ -24,16 +24,6 @@ from tape_ad.record.sweeps import forward_sweep, reverse_sweep
 from tape_ad.record.tensor import Tensor
 from tape_ad.rules.maps import Array
 
-__all__ = [
-    "Trace",
-    "Transformed",
-    "as_argnums",
-    "check_callable",
-    "chosen",
-    "trace",
-    "trace_arrays",
-]
-
 
 @define(eq=False, repr=False)
 class Transformed:

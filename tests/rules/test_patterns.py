@@ -192,3 +192,12 @@ def test_every_map_says_its_pattern() -> None:
 def test_every_map_says_what_its_pattern_reads() -> None:
     said = (getattr(each, "pattern", None) for each in maps())
     assert {each for each in said if each is not None} <= set(READS)
+
+
+def test_what_patterns_read_is_noted_once() -> None:
+    def noted() -> int:
+        for function in (np.linalg.det, lambda x: np.linalg.eigvalsh(x).sum()):
+            ta.grad(function)(np.diag([1.0, 2.0]))
+        return len(READS)
+
+    assert noted() == noted()

@@ -1,6 +1,7 @@
 """The sparse arrays of `tape_ad.scipy.sparse`: against SciPy's values, and differences."""
 
 import itertools
+import numbers
 from collections.abc import Callable
 from typing import Any
 
@@ -58,6 +59,19 @@ def test_formats(layout: str) -> None:
     made = of(ta.ComputationRecord().tensor(DATA), layout)
     assert isinstance(made, getattr(sparse, f"{layout}_array"))
     assert isinstance(of(DATA, layout), getattr(scipy.sparse, f"{layout}_array"))
+
+
+def test_scipy_does_not_take_them_for_its_own_where_copies_of_its_classes_exist() -> None:
+    class Users(scipy.sparse.csr_array):  # type: ignore[misc]  # SciPy has no types
+        def total(self) -> Any:
+            return np.asarray(self.data).sum()
+
+    assert ta.differentiable(Users) is not Users  # which copies what it derives from, too
+    made = of(ta.ComputationRecord().tensor(DATA))
+    numbers.Number.register(type("Number", (), {}))  # no abstract class keeps its answers
+    assert not scipy.sparse.issparse(made)
+    assert not isinstance(made, (scipy.sparse.csr_array, scipy.sparse.sparray))
+    assert scipy.sparse.issparse(MATRIX)
 
 
 @pytest.mark.parametrize("layout", ["csr", "csc", "coo", "dia"])

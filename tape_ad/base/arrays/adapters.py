@@ -19,7 +19,6 @@ from tape_ad.base.errors import AdapterError
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["adapter", "adapter_of", "adapters_met", "operand_of", "register_adapter"]
 
 GROUP = "tape_ad"
 """The group of entry points."""

@@ -18,19 +18,6 @@ from attrs import define, field
 from tape_ad.base.arrays.overridable import joined
 from tape_ad.base.trees import flatten, map_leaves, structure_of
 
-__all__ = [
-    "NO_OPTIONS",
-    "Batch",
-    "boxes",
-    "call",
-    "enter",
-    "is_box",
-    "looked_through",
-    "plain",
-    "unwrapped",
-]
-
-
 Function = Callable[..., Any]
 Options = Mapping[str, Any]
 K = TypeVar("K", bound=type)

@@ -12,41 +12,6 @@ from attrs import define, evolve
 
 from tape_ad.base.arrays.adapters import adapter, operand_of
 
-__all__ = [
-    "ACTIVE",
-    "SYMBOLS",
-    "TRACERS",
-    "Active",
-    "SameKind",
-    "anywhere",
-    "apart",
-    "array_of",
-    "as_in_key",
-    "asarray",
-    "batch_in",
-    "below_records",
-    "certainly",
-    "composition",
-    "declined",
-    "foreign",
-    "holds",
-    "is_dask",
-    "is_differentiated",
-    "is_handle",
-    "is_later",
-    "is_plain",
-    "is_traced",
-    "joined",
-    "lies_below",
-    "lift",
-    "lift_number",
-    "overridable",
-    "possibly",
-    "shaped_by_values",
-    "takes_over",
-    "whole",
-]
-
 PLAIN = frozenset({np.ndarray, np.float64, float, int, bool, str, type(None)})
 """Types that take nothing over, known without a look."""
 

@@ -10,15 +10,6 @@ from tape_ad import Tensor
 from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.record.constants import as_constants
 
-__all__ = [
-    "as_handle",
-    "binary",
-    "check_device",
-    "gives_handles",
-    "of_standard",
-    "unary",
-]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 NUMBERS = (bool, int, float, complex)

@@ -6,8 +6,6 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-__all__ = ["Failure", "Sum", "Summing", "added"]
-
 
 @frozen(eq=False)
 class Failure:

@@ -23,9 +23,6 @@ from tape_ad.extend.trees import map_leaves
 from tape_ad.rules.numpy.einsum import contract
 from tape_ad.rules.numpy.scans import recurrence
 
-__all__ = ["operand"]
-
-
 Function = Callable[..., Any]
 OPERANDS = (np.ndarray, np.generic, int, float, complex, list, tuple)
 

@@ -18,8 +18,6 @@ from tape_ad.errors import PartitionError
 from tape_ad.extend.packages import extra
 from tape_ad.interop.dask.working import Partition
 
-__all__ = ["COARSE", "FINE", "Blocks", "Data", "data_of", "large_graphs", "size_of_blocks"]
-
 SHOWN = 60
 """How much of a key an error shows."""
 

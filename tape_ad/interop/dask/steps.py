@@ -38,9 +38,6 @@ from tape_ad.interop.dask.working import (
     opened,
 )
 
-__all__ = ["Distributed", "value_and_grad"]
-
-
 AGAIN = "make a new one, and go on from the last checkpoint"
 
 

@@ -12,8 +12,6 @@ from tape_ad.extend.arrays import Array
 from tape_ad.interop.sklearn.counterparts import Formula, numbers, of_values
 from tape_ad.interop.sklearn.regression import average, undefined
 
-__all__ = ["CONSTANT", "FORMULAS"]
-
 USUAL = ({0}, {-1}, {1}, {0, 1}, {-1, 1})
 """Sets of labels of which 1 is the positive one."""
 

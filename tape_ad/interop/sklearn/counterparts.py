@@ -14,8 +14,6 @@ from tape_ad.extend.packages import called, extra
 from tape_ad.extend.rules import takes_over
 from tape_ad.record.constants import ConstantTensor
 
-__all__ = ["Formula", "constant", "numbers", "of_values", "published"]
-
 Function = Callable[..., Any]
 
 Formula = tuple[Function, str]

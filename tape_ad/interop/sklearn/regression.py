@@ -8,8 +8,6 @@ import numpy as np
 from tape_ad.extend.arrays import Array
 from tape_ad.interop.sklearn.counterparts import Formula, numbers, of_values
 
-__all__ = ["FORMULAS", "average"]
-
 AVERAGED_QUANTILES = (1, 9)
 """The release of scikit-learn from which on a quantile of targets is one of the weights' steps."""
 

@@ -24,9 +24,6 @@ from tape_ad.rules.maps import clone
 from tape_ad.rules.maps.memory import Window
 from tape_ad.rules.numpy.updates import updated, viewed
 
-__all__ = ["call_into"]
-
-
 Function = Callable[..., Any]
 
 REAL = frozenset("biuf")

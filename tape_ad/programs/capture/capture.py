@@ -51,8 +51,6 @@ from tape_ad.record.messages.callers import caller
 from tape_ad.record.mutation import Memory
 from tape_ad.record.ties import Tied, flags_of
 
-__all__ = ["Capture"]
-
 Function = Callable[..., Any]
 
 PLAIN_TYPES = frozenset(

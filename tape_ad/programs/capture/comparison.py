@@ -13,8 +13,6 @@ from tape_ad.programs.capture.tracers import exact_question
 from tape_ad.programs.program import Call, Constant, Guard, Program, Step, Value
 from tape_ad.record.messages.callers import caller
 
-__all__ = ["Comparison"]
-
 
 @define(eq=False, repr=False)
 class Comparison:

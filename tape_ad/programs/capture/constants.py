@@ -13,16 +13,6 @@ from tape_ad.programs.program import Call, Constant, Program, Value
 from tape_ad.programs.program.keys import content_of
 from tape_ad.record.messages.callers import caller
 
-__all__ = [
-    "PADDED",
-    "Constants",
-    "contents",
-    "fingerprint",
-    "has_derived",
-    "same_memory",
-    "same_program",
-]
-
 BLOCK = 2**20
 """How many bytes of an array that is not contiguous are copied at once."""
 

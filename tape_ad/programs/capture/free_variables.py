@@ -48,8 +48,6 @@ from tape_ad.programs.program import Program
 from tape_ad.programs.program.keys import varies
 from tape_ad.record.messages.callers import is_library_module, is_library_name
 
-__all__ = ["FreeVariables", "objects_in"]
-
 MOST = 1024
 """How many variables are looked at; beyond that, a function is too large to be followed."""
 SMALL = 2**16

@@ -25,22 +25,6 @@ from tape_ad.rules import known_facts
 from tape_ad.rules.facts import SHAPED_BY_VALUES, Facts
 from tape_ad.rules.numpy.updates import updated
 
-__all__ = [
-    "by_name",
-    "check_capturable",
-    "check_warnings",
-    "decides",
-    "facts_in_capture",
-    "holds_traced_integer",
-    "is_view",
-    "leaves_given",
-    "masked",
-    "may_fail",
-    "overwrites",
-    "type_of",
-    "with_integers_guarded",
-]
-
 Function = Callable[..., Any]
 TRUTH = np.dtype(bool)
 

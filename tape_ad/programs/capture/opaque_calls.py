@@ -16,8 +16,6 @@ from tape_ad.programs.capture.tracers import NUMBERS, is_tracer, plain
 from tape_ad.programs.program import Guard
 from tape_ad.record.primals import read_only
 
-__all__ = ["OpaqueFunction", "call_opaque"]
-
 Function = Callable[..., Any]
 
 

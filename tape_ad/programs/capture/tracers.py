@@ -22,31 +22,6 @@ from tape_ad.record.messages.callers import OPERATOR_LINES, caller, is_at, is_co
 from tape_ad.record.messages.libraries import AS_ARRAYS, traced_in_a_library
 from tape_ad.record.ties import flags_of
 
-__all__ = [
-    "NUMBERS",
-    "TracedArray",
-    "TracedScalar",
-    "Tracer",
-    "as_index",
-    "as_python",
-    "cast",
-    "complex_code",
-    "defers_ufuncs",
-    "exact_question",
-    "failure_of",
-    "float_code",
-    "holds_tracer",
-    "is_complex_number",
-    "is_index",
-    "is_of_memory",
-    "is_python",
-    "is_tracer",
-    "item_of",
-    "plain",
-    "tracers_in",
-    "with_plain_keys",
-]
-
 Function = Callable[..., Any]
 
 NUMBERS = frozenset({bool, int, float, complex})

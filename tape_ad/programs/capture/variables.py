@@ -14,25 +14,6 @@ from attrs import define, field, frozen
 from tape_ad.programs.capture.constants import PADDED, contents
 from tape_ad.record.messages.callers import tree_of, variables_bound, variables_read
 
-__all__ = [
-    "ATTRIBUTE",
-    "BYTES",
-    "CALLED",
-    "CELL",
-    "CONTENTS",
-    "CONTEXT",
-    "MISSING",
-    "OBJECTS",
-    "PRESENT",
-    "VALUES",
-    "Names",
-    "Variable",
-    "WatchedArray",
-    "guarded_replay",
-    "names_in",
-    "names_used",
-]
-
 LOOKUPS = frozenset(
     ("getattr", "hasattr", "vars", "globals", "__dict__", "attrgetter", "methodcaller")
 )

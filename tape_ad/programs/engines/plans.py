@@ -30,25 +30,6 @@ from tape_ad.rules.nn.affine import linear, two_linear
 from tape_ad.rules.nn.rectifiers import elu, gelu, glu, leaky_relu, selu, silu
 from tape_ad.rules.numpy.updates import updated
 
-__all__ = [
-    "ALIGNED",
-    "HEAVY",
-    "LARGE",
-    "Block",
-    "LiveRanges",
-    "Plan",
-    "Report",
-    "Run",
-    "dtype_of_reduction",
-    "fills",
-    "is_one_element",
-    "overwritten",
-    "placed",
-    "reporting",
-    "size_of",
-]
-
-
 JOINS = frozenset({np.concatenate, np.stack})
 OTHERWISE = frozenset({"where", "out", "order", "subok", "initial"})
 """Options with which a call is left as it is."""

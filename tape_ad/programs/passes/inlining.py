@@ -24,17 +24,6 @@ from tape_ad.rules import RULES, facts_of, known_facts, load_lazy_tables
 from tape_ad.rules.base import Rule
 from tape_ad.rules.facts import UNKNOWN
 
-__all__ = [
-    "NotInlined",
-    "body_of",
-    "elementwise_body",
-    "inline",
-    "kind_of",
-    "resolved",
-    "stand_in",
-    "traced_body",
-]
-
 Function = Callable[..., Any]
 
 

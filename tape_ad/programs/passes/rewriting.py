@@ -8,8 +8,6 @@ from attrs import define, evolve, field
 
 from tape_ad.programs.program import Call, Constant, Program, Step, Value, replaced
 
-__all__ = ["Rewriting", "Rule", "alike", "rewritten"]
-
 
 def alike(one: Value, other: Value) -> bool:
     """Tell whether values are of one type, and lie in memory in the same way."""

@@ -30,20 +30,6 @@ from tape_ad.rules.maps.matrix_products import one_in_each, scaled_rows, times_m
 from tape_ad.rules.maps.memory import Window
 from tape_ad.rules.numpy.updates import updated, viewed
 
-__all__ = [
-    "IDENTITIES",
-    "NEUTRAL_OPERANDS",
-    "SQUARES",
-    "UNIT_ROWS",
-    "copy_returned_constants",
-    "eliminate_common_subexpressions",
-    "eliminate_dead_code",
-    "fold_constants",
-    "has_squares",
-    "literals_of",
-    "with_returned_copied",
-]
-
 
 def returned_constants(program: Program) -> list[Constant]:
     """List the constants that a function makes anew at each call, and gives away."""

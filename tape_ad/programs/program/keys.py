@@ -19,8 +19,6 @@ from tape_ad.base.trees import (
     structure_of,
 )
 
-__all__ = ["ForeignError", "Key", "Static", "key_of", "rebuilder", "varies"]
-
 NUMBERS = frozenset({int, float, complex})
 KINDS = frozenset("biufc")
 """The dtypes that are captured: those of numbers."""

@@ -43,9 +43,6 @@ from tape_ad.record.inspection.observing import debugging
 from tape_ad.record.inspection.pages.figures import shown_by_repr, tag
 from tape_ad.record.messages.callers import is_library
 
-__all__ = ["Compiled", "capture"]
-
-
 # What is done at a call that is not simply replayed
 
 

@@ -16,8 +16,6 @@ from tape_ad.programs.engines.plans import Report
 from tape_ad.programs.program.keys import Static
 from tape_ad.programs.replay.paths import Path, Paths
 
-__all__ = ["asked", "explained", "title"]
-
 QUESTIONS: Mapping[Any, str] = {
     bool: "a condition is asked for",
     int: "an integer is taken out",

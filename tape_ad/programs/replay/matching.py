@@ -23,8 +23,6 @@ from tape_ad.base.trees import (
 from tape_ad.programs.program import Value
 from tape_ad.programs.program.keys import varies
 
-__all__ = ["builder", "matcher"]
-
 Leaves = tuple[Any, ...]
 COMPARED = frozenset({str, bytes})
 """Types of static leaves that are compared by ``!=``. Others have to be the very same object, or

@@ -16,19 +16,6 @@ from tape_ad.programs.engines.plans import Report
 from tape_ad.programs.program import Diverged, Guard, Program, Value
 from tape_ad.programs.program.keys import Key
 
-__all__ = [
-    "Path",
-    "Paths",
-    "Search",
-    "UntestedInput",
-    "near_by",
-    "replayed",
-    "still_untested",
-    "untested_inputs",
-    "without_pinned",
-]
-
-
 SMALL = 4096
 """How many bytes of an array are kept."""
 SAMPLES = 512

@@ -25,9 +25,6 @@ from tape_ad.programs.replay.explaining import title
 from tape_ad.programs.replay.paths import Path, UntestedInput, near_by, still_untested
 from tape_ad.record.messages.callers import caller
 
-__all__ = ["Verification", "check_alike", "may_draw", "run_eagerly"]
-
-
 # What tells a replay from the function
 
 

@@ -12,8 +12,6 @@ from tape_ad.record.arena import Arena, held_arrays
 from tape_ad.record.array_interface import ArrayInterface
 from tape_ad.record.call_metadata import key_of, name_of, written
 
-__all__ = ["Node", "handles_alive", "held_bytes", "node_of"]
-
 
 @frozen
 class Node:

@@ -21,9 +21,6 @@ from tape_ad.record.sweeps import careful_sweep, reverse_sweep
 from tape_ad.record.watching import Watch, leaf_name
 from tape_ad.rules.maps import Array
 
-__all__ = ["Observer", "debug_nans", "debugging", "is_finite", "observer_for", "wishes_here"]
-
-
 # Where a nan or an inf came up first: what an error says of it
 
 LONGEST = 12

@@ -18,8 +18,6 @@ from tape_ad.record.inspection.observing import NO_WISHES, Asking, Observer, Wis
 from tape_ad.record.inspection.pages.figures import Markup, bytes_as_text, fragment, table, tag
 from tape_ad.record.tensor import Tensor
 
-__all__ = ["collapsed", "flame_graph", "page", "profile"]
-
 WIDTH = 1200
 ROW = 18
 LETTER = 6.6

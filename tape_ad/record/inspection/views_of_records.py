@@ -28,7 +28,6 @@ from tape_ad.record.primals import primal
 if TYPE_CHECKING:
     from tape_ad.record.inspection.pages.record_page import Page
 
-__all__ = ["Shown", "look_at"]
 
 PRINTED = 100
 """Of how many nodes a record is printed whole; of a longer one, the ends are."""

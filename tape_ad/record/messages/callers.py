@@ -14,29 +14,6 @@ from typing import Any
 
 from tape_ad.base.naming import OPERATORS, file_title
 
-__all__ = [
-    "DISPATCHING",
-    "OPERATOR_LINES",
-    "PLAIN_GLOBALS",
-    "caller",
-    "hands_calls_on",
-    "is_at",
-    "is_copied",
-    "is_library",
-    "is_library_module",
-    "is_library_name",
-    "is_read",
-    "method_called",
-    "place_of",
-    "statements_at",
-    "tree_of",
-    "user_lines",
-    "variables_bound",
-    "variables_read",
-    "words_in",
-]
-
-
 # Where in the user's code a handle was met
 
 SWEEPING = frozenset(

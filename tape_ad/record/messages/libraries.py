@@ -13,19 +13,6 @@ from attrs import frozen
 from tape_ad.base.errors import ConversionError
 from tape_ad.record.messages.callers import caller, hands_calls_on, is_library, is_library_name
 
-__all__ = [
-    "AS_ARRAYS",
-    "FOR_THE_VALUE",
-    "OWN",
-    "answer_to_scipy",
-    "dropped_in_a_library",
-    "in_a_library",
-    "library_call",
-    "refuse_a_library",
-    "traced_in_a_library",
-]
-
-
 HIDDEN = "a function"
 
 FOR_THE_VALUE = "t.data for the value alone"

@@ -19,19 +19,6 @@ from tape_ad.record.messages.callers import caller
 from tape_ad.record.messages.libraries import in_a_library
 from tape_ad.record.messages.migration_hints import hint_for
 
-__all__ = [
-    "batched_value",
-    "misplaced_handle",
-    "no_derivative",
-    "no_implementation",
-    "plain_output",
-    "raise_misnamed",
-    "raise_with_name",
-    "refuse_to_change",
-    "unrelated_records",
-    "written_to",
-]
-
 Function = Callable[..., Any]
 
 

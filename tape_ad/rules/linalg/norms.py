@@ -39,8 +39,6 @@ from tape_ad.rules.numpy.continued import signed_power, unit
 from tape_ad.rules.numpy.elementwise import is_complex, nonzero
 from tape_ad.rules.numpy.reductions import real_weighted_sum, without_imaginary_part
 
-__all__ = ["DETERMINANTS", "NORMS", "borders"]
-
 Axis = int | tuple[int, ...] | None
 Axes = tuple[int, ...]
 Order = Any

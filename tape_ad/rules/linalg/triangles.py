@@ -10,18 +10,6 @@ from tape_ad.base.arrays.overridable import anywhere, is_traced, overridable, wh
 from tape_ad.rules.maps import Array, adjoint
 from tape_ad.rules.maps.patterns import batched, permutation
 
-__all__ = [
-    "ConjugateTranspose",
-    "HermitianFromTriangle",
-    "diagonal_of",
-    "digits_lost",
-    "explained_solve",
-    "half_diagonal",
-    "ill_conditioned",
-    "inverse_of_lower",
-    "solve_all",
-]
-
 SMALL = 40
 """A matrix of so many rows is inverted as if it were any, which takes no longer than its halves."""
 

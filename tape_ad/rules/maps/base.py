@@ -2,8 +2,6 @@
 
 from typing import Any, Protocol
 
-__all__ = ["Array", "LinearMap", "Partial", "Shape", "rearranges"]
-
 Array = Any
 """An ndarray, a NumPy scalar, or anything that speaks NEP 13 and NEP 18 (handles do)."""
 

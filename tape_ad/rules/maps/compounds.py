@@ -17,8 +17,6 @@ from tape_ad.rules.maps.base import Array, LinearMap, Shape, rearranges
 from tape_ad.rules.maps.elementwise import cut
 from tape_ad.rules.maps.patterns import Maker, Pattern, composed, elementwise, pattern_of, reads
 
-__all__ = ["Adjoint", "Chain", "Deferred", "pull_chosen", "unless_all_zero"]
-
 
 def pull_chosen(linear: LinearMap, ct: Array) -> Array:
     """Pull a cotangent whose zeros count for nothing, even where the partial is nan or inf.

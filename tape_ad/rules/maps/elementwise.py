@@ -9,24 +9,6 @@ from tape_ad.base.arrays.overridable import certainly, is_traced, whole
 from tape_ad.rules.maps.base import Array, LinearMap, Partial
 from tape_ad.rules.maps.patterns import elementwise
 
-__all__ = [
-    "SAME",
-    "SHIELD",
-    "Conjugate",
-    "Divide",
-    "ImaginaryPart",
-    "Mask",
-    "Negate",
-    "RealPart",
-    "Same",
-    "Scale",
-    "Shield",
-    "as_map",
-    "cut",
-    "selected",
-    "unless_zero",
-]
-
 
 @define(eq=False, repr=False)
 class Same:

@@ -10,8 +10,6 @@ from tape_ad.rules.maps.base import Array, Shape
 from tape_ad.rules.maps.memory import names_each_once, places, writeable_copy
 from tape_ad.rules.maps.patterns import permutation
 
-__all__ = ["FEW", "Index", "added_at", "picked_elements", "scatter"]
-
 FEW = 1000
 """How many elements are added in the plain way, for what is faster for many is not for few."""
 

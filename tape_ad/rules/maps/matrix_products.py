@@ -10,17 +10,6 @@ from tape_ad.base.arrays.overridable import is_plain, is_traced, overridable
 from tape_ad.rules.maps.base import Array, Shape
 from tape_ad.rules.maps.patterns import Pattern, by_batch, dense_blocks, reads
 
-__all__ = [
-    "MatmulLeft",
-    "MatmulRight",
-    "Products",
-    "adjoint",
-    "multiplied",
-    "one_in_each",
-    "scaled_rows",
-    "times_matrix",
-]
-
 LEAST = 1_000
 """A product of fewer elements is worked out at once, in the time that it takes to keep factors."""
 

@@ -7,8 +7,6 @@ import numpy as np
 from attrs import evolve, frozen
 from numpy.lib.stride_tricks import as_strided
 
-__all__ = ["Layout", "Marks", "Window", "clone", "names_each_once", "places", "writeable_copy"]
-
 Plain = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
 

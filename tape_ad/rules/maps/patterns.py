@@ -10,6 +10,7 @@ What a pattern reads of its map, besides the two shapes, stands in `READS`: two 
 that agree in that have one pattern, whatever their numbers are.
 """
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -18,34 +19,6 @@ import numpy as np
 from attrs import frozen
 
 from tape_ad.rules.maps.base import Array, Shape
-
-__all__ = [
-    "ALL",
-    "READS",
-    "Maker",
-    "Pattern",
-    "along",
-    "banded",
-    "batched",
-    "by_batch",
-    "by_columns",
-    "composed",
-    "dense",
-    "dense_blocks",
-    "elementwise",
-    "in_order",
-    "joined",
-    "numbered",
-    "pairs",
-    "pattern_of",
-    "permutation",
-    "picked",
-    "reads",
-    "reduced",
-    "rows_of",
-    "separable",
-    "stacked",
-]
 
 Axis = int | tuple[int, ...]
 
@@ -170,6 +143,7 @@ def dense_blocks(parent: Shape, node: Shape, axes: Sequence[tuple[int, int]]) ->
     return Pattern(rows, columns)
 
 
+@functools.cache  # for what `reads` notes lasts
 def batched(of_parent: int, of_node: int) -> Maker:
     """Make a pattern of trailing axes on which all depends on all, as of a matrix's inverse.
 

@@ -10,8 +10,6 @@ from attrs import define
 from tape_ad.rules.maps.base import Array, Shape
 from tape_ad.rules.maps.patterns import permutation
 
-__all__ = ["Join", "Part", "Reshape", "Stretch", "Transpose", "inverse"]
-
 
 @define(eq=False, repr=False)
 class Reshape:

@@ -12,8 +12,6 @@ from tape_ad.base.arrays.overridable import is_traced, whole
 from tape_ad.rules.maps.base import Array, Shape
 from tape_ad.rules.maps.patterns import reduced
 
-__all__ = ["Sum", "WeightedSum", "add_reduce", "expanding_key", "filled_with"]
-
 SMALL = 1000
 """Up to how many elements an array is copied where a view would do."""
 

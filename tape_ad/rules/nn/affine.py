@@ -9,8 +9,6 @@ from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.maps import SAME, Array, MatmulLeft, MatmulRight
 
-__all__ = ["AFFINE", "linear", "two_linear"]
-
 
 @overridable
 def linear(x: Array, weight: Array, bias: Array, /) -> Array:

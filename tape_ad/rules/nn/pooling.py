@@ -16,8 +16,6 @@ from tape_ad.rules.maps.patterns import Pattern, reads, separable
 from tape_ad.rules.nn.images import Windows
 from tape_ad.rules.plain_maps import PlainMap
 
-__all__ = ["POOLING", "largest", "largest_places", "pick", "sum_of_windows"]
-
 
 @overridable
 def largest(x: Array, /, windows: Windows) -> Array:

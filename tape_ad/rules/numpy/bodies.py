@@ -13,34 +13,6 @@ from tape_ad.base.arrays.overridable import anywhere
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.maps import Array
 
-__all__ = [
-    "all_close",
-    "block",
-    "column_stack",
-    "convolved",
-    "correlated",
-    "crossed",
-    "deviation",
-    "dstack",
-    "euclidean",
-    "from_roots",
-    "hstack",
-    "interpolated",
-    "kron",
-    "largest",
-    "least_squares",
-    "outer",
-    "polynomial",
-    "roots",
-    "searched",
-    "smallest",
-    "vander",
-    "variance",
-    "vdot",
-    "vstack",
-    "within",
-]
-
 NO_BODY = UnsupportedArgumentError("there is no composition for this call")
 
 SHORT = 256

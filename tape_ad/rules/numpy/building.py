@@ -32,8 +32,6 @@ from tape_ad.rules.maps import (
 )
 from tape_ad.rules.numpy import bodies
 
-__all__ = ["BUILDING", "filled_like", "linspace"]
-
 # Triangles and diagonals
 
 

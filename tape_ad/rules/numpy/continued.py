@@ -21,23 +21,6 @@ from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, as_array, quiet, rule, stated
 from tape_ad.rules.maps import SAME, Array, Negate, add_reduce
 
-__all__ = [
-    "CONTINUED",
-    "all_finite",
-    "bounded",
-    "difference",
-    "greatest",
-    "least",
-    "logistic",
-    "over_square",
-    "power_derivative",
-    "ratio",
-    "signed_power",
-    "unit",
-    "within",
-]
-
-
 LN2 = math.log(2.0)
 
 SQUARES = {"d": (2.0**-960, 2.0**1020), "f": (2.0**-100, 2.0**120)}

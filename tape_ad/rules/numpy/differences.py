@@ -10,9 +10,6 @@ from tape_ad.rules.base import NO_VALUE, Call, Derivation, Entry, along, as_arra
 from tape_ad.rules.maps import SAME, Array, LinearMap, Shape
 from tape_ad.rules.maps.patterns import Pattern, banded, reads, separable
 
-__all__ = ["DIFFERENCES"]
-
-
 # Differences of neighbours
 
 

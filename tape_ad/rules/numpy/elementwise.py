@@ -52,8 +52,6 @@ from tape_ad.rules.numpy.continued import (
     unit,
 )
 
-__all__ = ["ELEMENTWISE"]
-
 CLIP: Any = vars(umath)["clip"]
 """The ufunc behind ``array.clip``, which has no public name."""
 

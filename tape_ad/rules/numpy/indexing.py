@@ -10,9 +10,6 @@ from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, arguments_of, rule
 from tape_ad.rules.maps import SAME, Adjoint, Array, Index, added_at, scatter
 
-__all__ = ["INDEXING", "WHOLE", "filled_key", "in_short", "index_map", "item", "plain_key"]
-
-
 PLAIN = frozenset({int, slice})
 WITHOUT_ARRAYS = PLAIN | {type(None), type(Ellipsis)}
 WHOLE = slice(None)

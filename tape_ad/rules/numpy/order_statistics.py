@@ -43,8 +43,6 @@ from tape_ad.rules.maps import (
     WeightedSum,
 )
 
-__all__ = ["ORDER_STATISTICS"]
-
 Axis = int | tuple[int, ...] | None
 
 PLOTTING: dict[str, tuple[float, float]] = {

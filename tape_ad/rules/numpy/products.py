@@ -24,8 +24,6 @@ from tape_ad.rules.maps import (
 from tape_ad.rules.numpy import bodies
 from tape_ad.rules.numpy.einsum import contraction
 
-__all__ = ["PRODUCTS"]
-
 
 def tensordot(a: Array, b: Array, axes: Any = 2) -> Array:
     """Contract axes of `a` with axes of `b` by one matrix product."""

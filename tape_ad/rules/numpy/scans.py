@@ -32,8 +32,6 @@ from tape_ad.rules.numpy.continued import all_finite, difference, greatest, leas
 from tape_ad.rules.numpy.elementwise import nonzero
 from tape_ad.rules.numpy.reductions import SMALLEST, as_cast, reaches
 
-__all__ = ["SCANS", "recurrence"]
-
 Coefficients = Callable[[Array, Array, int], tuple[Array, Array]]
 """``(y, x, axis)`` to what y[k] takes of y[k-1], for k > 0, and what it takes of x[k]."""
 

@@ -15,8 +15,6 @@ from tape_ad.rules.base import Derivation, Entry, as_array, constants
 from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy import bodies
 
-__all__ = ["SETS"]
-
 Integers = np.ndarray[Any, np.dtype[np.intp]]
 
 

@@ -29,8 +29,6 @@ from tape_ad.rules.base import (
 from tape_ad.rules.maps import SAME, Array, Chain, Join, LinearMap, Part, Reshape, Shape, Transpose
 from tape_ad.rules.numpy import bodies
 
-__all__ = ["JOINING", "SHAPING"]
-
 Axes = int | Sequence[int]
 
 

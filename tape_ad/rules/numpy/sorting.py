@@ -32,8 +32,6 @@ from tape_ad.rules.maps import SHIELD, Array, Chain, Index, LinearMap, Mask, Res
 from tape_ad.rules.numpy.elementwise import is_complex
 from tape_ad.rules.numpy.indexing import index_map
 
-__all__ = ["SELECTING", "SORTING"]
-
 
 def whole(ndim: int) -> tuple[slice, ...]:
     """Make the part of a key that leaves so many axes alone."""

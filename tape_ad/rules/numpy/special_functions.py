@@ -18,8 +18,6 @@ from tape_ad.rules.base import Derivation, Entry, as_array, rule, stated
 from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.elementwise import is_complex
 
-__all__ = ["SCIMATH", "SPECIALS_NUMPY"]
-
 SINC_TERMS = 16
 """Terms of a power series in y*y, enough for full precision where |y| is below `order` + 1."""
 

@@ -34,8 +34,6 @@ from tape_ad.rules.numpy.reductions import (
     without_imaginary_part,
 )
 
-__all__ = ["SPREADS", "spread_rule", "std_weights", "var_weights"]
-
 
 def spread_signature(name: str) -> Signature:
     """Make the signature of `numpy.var` and `numpy.std`; a given mean is an operand."""

@@ -43,8 +43,6 @@ from tape_ad.rules.numpy.reductions import (
 )
 from tape_ad.rules.numpy.spreads import spread_rule, std_weights, var_weights
 
-__all__ = ["HISTOGRAMS", "NAN_REDUCTIONS", "STATISTICS", "binned"]
-
 Axis = int | tuple[int, ...] | None
 
 

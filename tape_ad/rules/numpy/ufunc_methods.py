@@ -40,8 +40,6 @@ from tape_ad.rules.numpy.elementwise import nonzero
 from tape_ad.rules.numpy.reductions import as_cast, reaches, selecting, sum_signature
 from tape_ad.rules.numpy.scans import recurrence
 
-__all__ = ["UFUNC_METHODS"]
-
 Exponential = Callable[[Array], Array]
 
 

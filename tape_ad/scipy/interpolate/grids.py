@@ -21,8 +21,6 @@ from tape_ad.scipy.interpolate.bsplines import (
 from tape_ad.scipy.interpolate.polynomials import local_value, piece_of
 from tape_ad.scipy.stand_ins import stands_for
 
-__all__ = ["DEGREES", "GRIDS", "grid_value", "tensor_coefficients", "tensor_value"]
-
 DEGREES = {
     "slinear": 1,
     "cubic": 3,

@@ -8,14 +8,6 @@ import numpy as np
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, unwrapped
 
-__all__ = [
-    "folded",
-    "in_place_of_axis",
-    "integral_over_periods",
-    "is_plain",
-    "refuse_handles",
-]
-
 
 def is_plain(*arrays: Any) -> bool:
     """Tell whether all of these are what SciPy can take, so that it is called itself."""

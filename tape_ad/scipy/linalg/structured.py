@@ -14,8 +14,6 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.spectral import eigh
 from tape_ad.scipy.linalg.systems import solve_banded, solve_triangular
 
-__all__ = ["STRUCTURED"]
-
 
 @takes_lists
 def block_diag(*arrs: Array) -> Array:

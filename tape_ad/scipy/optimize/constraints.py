@@ -32,18 +32,6 @@ from tape_ad.scipy.optimize.objectives import (
     writable,
 )
 
-__all__ = [
-    "Constraint",
-    "box",
-    "boxed_in",
-    "constraints_of",
-    "derived",
-    "in_a_row",
-    "plain_bounds",
-    "stationary",
-    "warn_if_not",
-]
-
 Function = Callable[..., Any]
 
 DIFFERENCES = ("3-point", "cs")

@@ -18,23 +18,6 @@ from tape_ad.extend.arrays import Array, as_array, holds, joined
 from tape_ad.extend.maps import Gather
 from tape_ad.extend.rules import takes_over
 
-__all__ = [
-    "FORMATS",
-    "Arithmetic",
-    "Pattern",
-    "SparseArray",
-    "absent",
-    "coordinates",
-    "filled",
-    "is_ours",
-    "is_sparse",
-    "merged",
-    "pattern_of",
-    "sparse_of",
-    "taken",
-]
-
-
 MULTIPLYING = frozenset({"multiply", "_multiply_2d_with_broadcasting"})
 """SciPy's methods that multiply element by element, the one called by the other."""
 

@@ -15,29 +15,6 @@ from tape_ad.extend.arrays import Array, primal
 from tape_ad.extend.rules import Entry, overridable, rule
 from tape_ad.scipy.spatial.metrics import root
 
-__all__ = [
-    "ANGLES",
-    "aligned",
-    "applied",
-    "arctan_of_root",
-    "composed",
-    "cosine_of_root",
-    "euler_angles",
-    "from_euler_angles",
-    "from_matrix",
-    "from_mrp",
-    "from_rotvec",
-    "inverse",
-    "magnitude",
-    "matrix_of",
-    "mean_of",
-    "mrp_of",
-    "normalized",
-    "rotvec_of",
-    "upright",
-]
-
-
 NEAR_COSINE, NEAR_ARCTAN = 1.0, 0.25
 """Up to where power series are summed."""
 

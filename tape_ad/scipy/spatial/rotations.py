@@ -26,8 +26,6 @@ from tape_ad.scipy.interpolate.shared import is_plain
 from tape_ad.scipy.spatial import quaternions
 from tape_ad.scipy.stand_ins import OBJECTS, WHOLE, stands_for
 
-__all__ = ["Rotation", "Slerp", "geometric_slerp"]
-
 DEGREE = np.pi / 180.0
 
 Host = scipy.spatial.transform.Rotation

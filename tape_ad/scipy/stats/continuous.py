@@ -27,8 +27,6 @@ from tape_ad.scipy.stats.families import (
 )
 from tape_ad.scipy.stats.methods import logpdf, pdf
 
-__all__ = ["CONTINUOUS", "FAMILIES", "LINES"]
-
 
 def log_over(y: Array, c: Array) -> Array:
     """y * log1p(y**-c), at 0 too."""

@@ -15,8 +15,6 @@ from tape_ad.scipy.stats.expectations import by_counting
 from tape_ad.scipy.stats.families import DERIVED, PLAIN, Family, Shape
 from tape_ad.scipy.stats.methods import pmf
 
-__all__ = ["COUNTED_LINES", "DISCRETE"]
-
 
 def skellam(i: int) -> Shape:
     """Make the score of one of skellam's rates, by the recurrence of its probabilities."""

@@ -20,23 +20,6 @@ from tape_ad.extend.rules import Constant, Entry, overridable
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.methods import isf, logpdf, logpmf, pdf, pmf, ppf
 
-__all__ = [
-    "DISTANCES",
-    "LANDMARKS",
-    "LENGTHS",
-    "MOST_TERMS",
-    "PARTS",
-    "SHARES",
-    "by_counting",
-    "counted_range",
-    "expectation",
-    "has_bounds_that_move",
-    "moment_of",
-    "partial_integral",
-    "quartiles",
-    "total",
-]
-
 Integrand = Callable[[Array], Array]
 
 STEP = 1 / 16

@@ -25,21 +25,6 @@ from tape_ad.scipy.special.student import student_score, student_shape, student_
 from tape_ad.scipy.stand_ins import stands_for
 from tape_ad.scipy.stats.methods import cdf, pdf, sf
 
-__all__ = [
-    "COMMON",
-    "DERIVED",
-    "FORMULAS",
-    "PLAIN",
-    "Family",
-    "Shape",
-    "by_power",
-    "end_move",
-    "gennorm_shape",
-    "gennorm_slope",
-    "log_root",
-    "share",
-]
-
 
 @overridable
 def log_root(y: Array, c: Array) -> Array:

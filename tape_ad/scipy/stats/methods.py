@@ -11,22 +11,6 @@ from tape_ad.extend.arrays import Array
 from tape_ad.extend.packages import copied_object
 from tape_ad.scipy.counterparts import takes_lists
 
-__all__ = [
-    "METHODS",
-    "FrozenDistribution",
-    "cdf",
-    "isf",
-    "lines_of",
-    "logcdf",
-    "logpdf",
-    "logpmf",
-    "logsf",
-    "pdf",
-    "pmf",
-    "ppf",
-    "sf",
-]
-
 
 def method_of_scipy(method: str) -> Callable[..., Any]:
     """Make ``method(x, *parameters, name)``: that method of SciPy's distribution of that name.

@@ -13,8 +13,6 @@ from tape_ad.extend.arrays import Array
 from tape_ad.scipy.stats.expectations import moment_of
 from tape_ad.scipy.stats.partials import body_of
 
-__all__ = ["moment_by_lines"]
-
 
 def central(letter: str, raw: Callable[[int], Array]) -> Array:
     """Make a moment about the mean of those about 0."""

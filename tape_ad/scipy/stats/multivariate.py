@@ -32,8 +32,6 @@ from tape_ad.scipy.special.gamma_functions import multigammaln
 from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stand_ins import stands_for
 
-__all__ = ["MULTIVARIATE", "Multivariate"]
-
 GENERATORS = scipy.stats._multivariate
 """Where SciPy has its distributions of vectors and matrices."""
 

@@ -34,8 +34,6 @@ from tape_ad.scipy.stats.expectations import (
 from tape_ad.scipy.stats.families import DERIVED, PLAIN, Family, Shape
 from tape_ad.scipy.stats.methods import METHODS, isf, lines_of, logpdf, pdf, pmf, ppf
 
-__all__ = ["DISTRIBUTIONS", "body_of", "constant_shapes", "parameter_names", "refused"]
-
 
 def parameter_names(name: str) -> tuple[str, ...]:
     """List the parameters of a distribution: the shapes, loc and, for a continuous one, scale."""

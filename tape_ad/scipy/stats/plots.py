@@ -7,8 +7,6 @@ from typing import Any
 
 from tape_ad.extend.arrays import any_handle, plain
 
-__all__ = ["DRAWING"]
-
 
 def drawing(copy: Callable[..., Any]) -> Callable[..., Any]:
     """Let SciPy's function draw plain values where a copy of it computes with handles."""

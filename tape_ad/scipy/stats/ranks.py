@@ -13,8 +13,6 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.results import OutcomeResult, SignificanceResult
 from tape_ad.scipy.stats.samples import as_one
 
-__all__ = ["PUBLISHED", "RANKS"]
-
 RANKS: dict[Any, Entry] = {}
 """What gives numbers or arrays, or a statistic and its p-value as a tuple."""
 

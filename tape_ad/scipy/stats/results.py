@@ -6,12 +6,6 @@ from attrs import frozen
 
 from tape_ad.extend.arrays import Array
 
-__all__ = [
-    "ConfidenceInterval",
-    "OutcomeResult",
-    "SignificanceResult",
-]
-
 
 class SignificanceResult(NamedTuple):
     """A statistic, and how likely one as extreme is."""

@@ -11,8 +11,6 @@ from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, any_handle, as_array, joined, primal, refuse_handles
 from tape_ad.scipy.installed import scipy
 
-__all__ = ["as_one", "as_told", "floating", "floats", "on_handles"]
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 

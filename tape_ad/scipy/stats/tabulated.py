@@ -11,8 +11,6 @@ from tape_ad.extend.arrays import Array, any_handle, as_array, joined, primal
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stand_ins import stands_for
 
-__all__ = ["with_numbers"]
-
 
 def with_numbers(copy: Callable[..., Any]) -> Callable[..., Any]:
     """Let numbers be handles, besides their probabilities, of which SciPy's code takes care."""

@@ -1,12 +1,12 @@
 """Copies of classes: each derives from its original, and has copies of the methods."""
 
 import abc
-import copy
 import copyreg
 import enum
 import functools
 import sys
 import types
+from contextvars import ContextVar
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,6 +25,7 @@ from tape_ad.transforms.differentiable.table import (
     ORIGINALS,
     copy_of,
     keep,
+    note_source,
     original_of,
     source_of,
 )
@@ -234,6 +235,8 @@ def put(made: type, name: str, value: Any) -> None:
         type(value) in CONTAINERS or (own is not value and isinstance(own, BINDING))
     ):
         own = Live(made, name, value, own)
+    if own is not value:
+        note_source(value, own)
     if own is not value or name in ("__hash__", "__eq__"):
         type.__setattr__(made, name, own)
     elif name in vars(made):
@@ -291,7 +294,7 @@ def note_operators(made: type) -> None:
 def equal_to_originals(meta: Any) -> Any:
     """Derive a metaclass whose classes are equal to what they are copies of, as keys of tables.
 
-    They have the same instances, for code that is not copied asks for them too.
+    They have the same instances and subclasses, for code that is not copied asks for them too.
     """
     if meta in METACLASSES:
         return meta
@@ -321,7 +324,7 @@ def equal_to_originals(meta: Any) -> Any:
         if original is cls or name in LEFT:  # as what pickling notes of a class
             getattr(meta, f"__{change.__name__}__")(cls, name, *value)
             return
-        change(original, name, *map(source_of, value))
+        change(original, name, *map(attribute_of_original, value))
         note_attribute(original, name)
         if value:
             put(cls, name, vars(original)[name])
@@ -329,6 +332,8 @@ def equal_to_originals(meta: Any) -> Any:
             type.__delattr__(cls, name)
 
     def subclasses(cls: Any) -> list[Any]:
+        if cls in ASKED.get():  # which is no reason to copy them
+            return type.__subclasses__(cls)
         kinds = {id(each): each for each in (original_of(cls), cls)}.values()
         found = [each for kind in kinds for each in type.__subclasses__(kind)]
         return [copied_class(each) for each in found if original_of(each) is each]
@@ -340,9 +345,12 @@ def equal_to_originals(meta: Any) -> Any:
         "__delattr__": assign,
         "__subclasses__": subclasses,
         "__instancecheck__": has_instance,
+        "__subclasscheck__": lambda cls, kind: has_subclass(cls, kind, meta),
         "__eq__": equal,
         "__hash__": lambda cls: type.__hash__(original_of(cls)),
     }
+    if issubclass(meta, abc.ABCMeta):
+        body["register"] = lambda cls, kind: register(cls, kind, meta)
     if not hasattr(meta, "__getitem__"):
         body["__getitem__"] = parametrized
     bases = [equal_to_originals(base) for base in meta.__bases__ if issubclass(base, type)]
@@ -358,6 +366,31 @@ def equal_to_originals(meta: Any) -> Any:
     return derived
 
 
+def has_subclass(cls: Any, kind: Any, meta: Any) -> Any:
+    """Ask the original of a copy; an abstract one asks its subclasses, of which the copy is one."""
+    asked = ASKED.get()
+    if cls in asked:
+        own = type.__subclasses__(cls)
+        return type.__subclasscheck__(cls, kind) or any(issubclass(kind, each) for each in own)
+    token = ASKED.set((*asked, cls))
+    try:
+        original = original_of(cls)
+        is_derived = original is cls  # one that a user derives
+        return meta.__subclasscheck__(cls, kind) if is_derived else issubclass(kind, original)
+    finally:
+        ASKED.reset(token)
+
+
+ASKED: ContextVar[tuple[Any, ...]] = ContextVar("ASKED", default=())
+"""The classes that are being asked whether something is a subclass."""
+
+
+def register(cls: Any, kind: Any, meta: Any) -> Any:
+    """Register a class with the original of an abstract one."""
+    meta.register(original_of(cls), original_of(kind))
+    return kind
+
+
 METACLASSES: set[Any] = set()
 """The metaclasses of copies."""
 
@@ -366,13 +399,21 @@ MAKING = frozenset({"__new__", "__init__", "__prepare__", "mro"})
 
 
 def parametrized(kind: Any, key: Any) -> Any:
-    """Give ``kind[key]`` of a copy; those of originals are kept, and are equal to it."""
-    if not hasattr(kind, "__class_getitem__"):
+    """Give ``kind[key]`` of a copy; those of originals are kept, and are equal to it.
+
+    What is cached, as by `typing`, is of the original: to the cache the copy is equal.
+    """
+    original = original_of(kind)
+    if not hasattr(original, "__class_getitem__"):
         raise TypeError(f"type '{kind.__name__}' is not subscriptable")
-    found = kind.__class_getitem__(key)
-    if original_of(kind) is kind or getattr(found, "__origin__", kind) is kind:
+    found = original.__class_getitem__(key)
+    if original is kind:
         return found
-    own = copy.copy(found)
+    if getattr(found, "__origin__", None) is not original:
+        return copying.converted(found)
+    if isinstance(found, types.GenericAlias):
+        return types.GenericAlias(kind, found.__args__)
+    own = found.copy_with(found.__args__)  # copy.copy would give the cached one itself
     object.__setattr__(own, "__origin__", kind)
     return own
 
@@ -446,6 +487,9 @@ class Live:
             return getattr(super(self.made, owner if instance is None else instance), self.name)
         return own.__get__(instance, owner) if isinstance(own, (*BINDING, property)) else own
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.now()(*args, **kwargs)
+
     def as_property(self) -> property:
         """Give the attribute as a property, which is asked for before what an object has."""
 
@@ -458,7 +502,20 @@ class Live:
         def delete(instance: Any) -> None:
             self.now().__delete__(instance)
 
-        return property(get, put, delete, self.value.__doc__)
+        found = LiveProperty(get, put, delete, self.value.__doc__)
+        found.value = self.value
+        return found
+
+
+class LiveProperty(property):
+    """A property of a class, converted when it is asked for."""
+
+    value: Any
+
+
+def attribute_of_original(value: Any) -> Any:
+    """Give what is assigned to the original of a class, as what was taken from its copy before."""
+    return value.value if isinstance(value, (Live, LiveProperty)) else source_of(value)
 
 
 def attribute(name: str, value: Any) -> Any:  # noqa: PLR0911 - one for each kind

@@ -14,16 +14,6 @@ from tape_ad.base.trees import flatten
 from tape_ad.record.constants import ArrayConstant, prepare
 from tape_ad.transforms.differentiable.reach import reaches
 
-__all__ = [
-    "FOR_COMPILED",
-    "as_callback",
-    "giving_plain_results",
-    "guarded",
-    "is_compiled",
-    "is_dispatched",
-    "plain_call",
-]
-
 KINDS = frozenset(
     {"builtin_function_or_method", "cython_function_or_method", "fortran", "pybind11_builtins"}
     | {"fused_cython_function", "nb_func", "nb_method", "PyCapsule", "_cython_function_or_method"}

@@ -66,15 +66,6 @@ from tape_ad.transforms.differentiable.watching import (
     signature_of,
 )
 
-__all__ = [
-    "NOT_COPIED",
-    "bring_up_to_date",
-    "converted",
-    "copied_function",
-    "is_copied_module",
-    "is_copy",
-]
-
 LOCK = threading.RLock()
 """Held while a copy is made, so that there is one of each."""
 

@@ -28,8 +28,6 @@ from tape_ad.transforms.differentiable.numpy_names import Ufunc
 from tape_ad.transforms.differentiable.questions import words_of
 from tape_ad.transforms.differentiable.table import ABSENT, replaced
 
-__all__ = ["Explanation", "explain"]
-
 MOST = 2000
 """How many functions are looked into."""
 

@@ -26,7 +26,7 @@ from tape_ad.transforms.differentiable.table import (
     stands_in_for,
 )
 
-__all__ = ["Standing", "as_number", "real", "type_of"]
+__all__ = ["KNOWN", "Standing", "as_number", "real", "type_of"]
 
 
 def is_array_like(value: Any) -> bool:

@@ -29,8 +29,6 @@ from tape_ad.transforms.differentiable.table import (
     stands_in_for,
 )
 
-__all__ = ["Ufunc", "as_array_handle"]
-
 Function = Callable[..., Any]
 
 SEQUENCES = (list, tuple)

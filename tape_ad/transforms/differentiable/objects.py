@@ -14,7 +14,7 @@ import operator
 import types
 import weakref
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping, MutableSet
 from typing import Any
 
 import numpy as np
@@ -38,8 +38,16 @@ from tape_ad.transforms.differentiable.copying import (
     is_copy,
     listed,
 )
-from tape_ad.transforms.differentiable.settling import CONTAINERS, STAYING, members_of, note_shared
+from tape_ad.transforms.differentiable.kinds import KNOWN
+from tape_ad.transforms.differentiable.settling import (
+    CONTAINERS,
+    STAYING,
+    members_of,
+    note_shared,
+    note_twin,
+)
 from tape_ad.transforms.differentiable.table import (
+    BUILTINS,
     ORIGINALS,
     TWINS,
     note_stand_in,
@@ -47,8 +55,6 @@ from tape_ad.transforms.differentiable.table import (
     source_of,
 )
 from tape_ad.transforms.differentiable.watching import ELEMENTS, PLAIN
-
-__all__ = ["copied_object"]
 
 
 def copied_object(value: Any) -> Any:  # noqa: PLR0911 - one for each kind
@@ -109,6 +115,7 @@ def noted(value: Any, make: Callable[[], Any]) -> Any:
             with contextlib.suppress(TypeError):  # of a tuple, which cannot be weakly referred to
                 ORIGINALS[found] = value  # which is there as long as its twin is
                 TWINS[id(value)] = found
+    note_twin(found)
     return found
 
 
@@ -225,6 +232,8 @@ def viewing(owner: Any) -> Any:
     slots = () if owner.__weakrefoffset__ or owner.__itemsize__ else ("__weakref__",)
     body = {"__getattribute__": attribute, "__class__": property(lambda _: owner, change_class)}
     body |= {name: through(member) for name, member in members.items()}
+    if owner.__eq__ is object.__eq__ and owner.__hash__ is object.__hash__:
+        body |= SAME
     if base in CONTAINERS:
         slots = (*slots, "given", "found", "sources")
         body |= handing_on(owner, base)
@@ -236,6 +245,13 @@ def viewing(owner: Any) -> Any:
     kind: Any = class_of(maker, type(owner), owner, (owner,), body)
     ORIGINALS[kind] = original_of(owner)
     return kind
+
+
+SAME: dict[str, Any] = {
+    "__eq__": lambda self, other: original_of(self) is original_of(other) or NotImplemented,
+    "__hash__": lambda self: object.__hash__(original_of(self)),
+}
+"""The methods by which an object is the same as its twin for tables, also weak ones."""
 
 
 def change_class(self: Any, kind: type) -> None:
@@ -410,6 +426,78 @@ NAMESPACE: dict[str, Any] = {
 }
 """The methods of copies of `types.SimpleNamespace`."""
 
+
+class Reference(weakref.ref[Any]):
+    """A weak reference as copies see it: to what they see in place of the object."""
+
+    def __new__(cls, thing: Any, call: Any = None) -> Any:
+        plain = weakref.ref(source_of(thing), call)
+        made = super().__new__(cls, source_of(thing))
+        ORIGINALS[made] = plain
+        return made
+
+    def __init__(self, thing: Any, call: Any = None) -> None:
+        pass  # for the object was given to the other one
+
+    def __call__(self) -> Any:
+        return converted(super().__call__())
+
+
+def weak_view(values: Any) -> Any:
+    """Give a weak set or mapping as one of what copies see, by what they were made of."""
+    note_shared(values)
+    return noted(values, lambda: twin(values, WEAK[type(values)], object))
+
+
+def weakly(kind: Any, mixin: Any) -> Any:
+    """Derive from a weak container one that looks up originals and gives copies."""
+
+    def calling(name: str) -> Any:
+        method = getattr(kind, name)
+        return lambda self, *given: converted(method(self, *map(source_of, given)))
+
+    def new(cls: Any, *given: Any) -> Any:
+        return weak_view(kind()) if cls is made else kind.__new__(cls)
+
+    def fill_in(self: Any, *given: Any) -> None:
+        if type(self) is not made:
+            kind.__init__(self, *given)
+        elif given:
+            self.update(*given)
+
+    mixed = (item for owner in reversed(mixin.__mro__) for item in vars(owner).items())
+    body = {name: value for name, value in mixed if name[0] != "_"}
+    body |= {name: calling(name) for name in ONE_BY_ONE if hasattr(kind, name)}
+    body["__iter__"] = lambda self: iter([converted(each) for each in kind.__iter__(self)])
+    body |= {"__new__": new, "__init__": fill_in, "__module__": kind.__module__}
+    made: Any = type(kind.__name__, (kind,), body)
+    ORIGINALS[made], KNOWN[kind], KNOWN[made] = kind, made, made
+    note_stand_in(kind, made)
+    MAKERS[kind] = weak_view
+    return made
+
+
+ONE_BY_ONE = ("__getitem__", "__setitem__", "__delitem__", "__contains__", "add", "discard")
+
+WEAK: dict[Any, Any] = {
+    weakref.WeakKeyDictionary: weakly(weakref.WeakKeyDictionary, MutableMapping),
+    weakref.WeakValueDictionary: weakly(weakref.WeakValueDictionary, MutableMapping),
+    weakref.WeakSet: weakly(weakref.WeakSet, MutableSet),
+}
+"""What derives from weak containers for copies."""
+
+MAKERS[weakref.ref] = lambda value: noted(value, lambda: Reference(value()))
+ORIGINALS[Reference] = weakref.ref
+note_stand_in(weakref.ref, Reference)
+
+
+def identity(thing: Any, /) -> int:
+    """Stand in for `id`, and give that of what something is a copy of."""
+    return id(source_of(thing))
+
+
+BUILTINS["id"] = identity
+note_stand_in(id, identity)
 
 MAKERS[object] = copied_object
 for _kind in CONTAINERS:

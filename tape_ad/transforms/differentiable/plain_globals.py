@@ -25,8 +25,6 @@ from tape_ad.record.messages.callers import (
     variables_read,
 )
 
-__all__ = ["PlainGlobals"]
-
 LEAST_NAMES = 5
 """How many globals a function without a loop looks up, if it is worth it."""
 

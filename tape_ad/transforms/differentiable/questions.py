@@ -16,8 +16,6 @@ from tape_ad.record.messages.callers import place_of, tree_of, words_in
 from tape_ad.transforms.differentiable.compiled import plain_call
 from tape_ad.transforms.differentiable.reach import reaches
 
-__all__ = ["asks_for_float", "asks_of_numbers", "refusing", "unanswerable", "words_of"]
-
 ABSTRACT = frozenset(
     {"ndarray", "generic", "number", "inexact", "floating", "complexfloating"}
     | {"Number", "Complex", "Real"}

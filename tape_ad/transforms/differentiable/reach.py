@@ -15,8 +15,6 @@ from tape_ad.base.arrays.overridable import SYMBOLS, TRACERS, is_dask
 from tape_ad.record.array_operators import ArrayOperators
 from tape_ad.record.constants import CONSTANTS
 
-__all__ = ["DEPTH", "is_active", "reaches"]
-
 DEPTH = 12
 """How many steps a handle may be away."""
 

@@ -21,17 +21,6 @@ from tape_ad.transforms.differentiable.reach import is_active, reaches
 from tape_ad.transforms.differentiable.table import ORIGINALS, original_of, source_of
 from tape_ad.transforms.differentiable.watching import PLAIN
 
-__all__ = [
-    "CONTAINERS",
-    "STAYING",
-    "calling",
-    "members_of",
-    "note_attribute",
-    "note_global",
-    "note_shared",
-    "plain_array",
-]
-
 MOST = 1 << 16
 """How many entries a container may have to be looked through, and how many objects are."""
 
@@ -43,6 +32,7 @@ class Calls(threading.local):
 
     def __init__(self) -> None:
         self.shared: dict[int, Any] = {}
+        self.twins: dict[int, Any] = {}
         self.names: list[tuple[Any, str]] = []
 
 
@@ -53,6 +43,12 @@ def note_shared(thing: Any) -> None:
     """Note a container or object of the original code that a copy has come to."""
     if CALLS.depth:
         CALLS.shared[id(thing)] = thing
+
+
+def note_twin(twin: Any) -> None:
+    """Keep what is seen in place of an object until the calls are over, also where it is weakly."""
+    if CALLS.depth:
+        CALLS.twins[id(twin)] = twin
 
 
 def note_global(module: dict[str, Any], name: str) -> None:
@@ -95,6 +91,7 @@ def settle_all() -> None:
             owner[name] = settled(owner[name], waiting)
     seen = dict(CALLS.shared)
     CALLS.shared.clear()
+    CALLS.twins.clear()
     for thing in [*seen.values()]:
         settle(thing, waiting)
     while waiting and len(seen) < MOST:
@@ -185,13 +182,12 @@ STAYING = PLAIN | {np.ndarray, np.float64, np.bool_}
 
 
 def members_of(kind: type) -> dict[str, Any]:
-    """Give the slots of a class, and of those that it derives from."""
+    """Give the slots that a class and those it derives from have under their names."""
+    named = {
+        name: member for owner in reversed(kind.__mro__) for name, member in vars(owner).items()
+    }
     return {
-        name: member
-        for owner in reversed(kind.__mro__)
-        if "__slots__" in vars(owner)
-        for name, member in vars(owner).items()
-        if type(member) is types.MemberDescriptorType
+        name: member for name, member in named.items() if type(member) is types.MemberDescriptorType
     }
 
 

@@ -7,25 +7,6 @@ from typing import Any
 
 from tape_ad.base.arrays.adapters import adapter_of
 
-__all__ = [
-    "ABSENT",
-    "BUILTINS",
-    "ORIGINALS",
-    "SOURCES",
-    "STANDARD",
-    "TWINS",
-    "WeakIdentities",
-    "copy_of",
-    "forget",
-    "keep",
-    "note_source",
-    "note_stand_in",
-    "original_of",
-    "replaced",
-    "source_of",
-    "stands_in_for",
-]
-
 ABSENT: Any = object()
 
 STAND_INS: dict[int, tuple[Any, Any]] = {}
@@ -34,7 +15,7 @@ STAND_INS: dict[int, tuple[Any, Any]] = {}
 BUILTINS: dict[str, Any] = {}
 """The builtins of copies."""
 
-STANDARD = frozenset({"math", "cmath", "importlib", "operator", "statistics", "sys"})
+STANDARD = frozenset({"math", "cmath", "importlib", "operator", "statistics", "sys", "weakref"})
 """The modules of the standard library that copies see through a view."""
 
 

@@ -11,20 +11,6 @@ import numpy as np
 from tape_ad.record.messages.callers import variables_bound
 from tape_ad.transforms.differentiable.table import ABSENT, SOURCES
 
-__all__ = [
-    "CLASSES",
-    "ELEMENTS",
-    "PLAIN",
-    "SIGNATURES",
-    "WATCHED",
-    "brought_up_to_date",
-    "is_marked",
-    "marks_of",
-    "names_left",
-    "parts_of_function",
-    "signature_of",
-]
-
 PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None), type(...), slice, range})
 """Types of what is never converted."""
 

@@ -12,14 +12,17 @@ import threading
 import types
 import typing
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.integrate
 import scipy.interpolate
+import scipy.linalg
 
 import tape_ad as ta
+from tape_ad.scipy import stand_ins
 from tape_ad.transforms.differentiable import copying
 from tape_ad.transforms.differentiable.reach import DEPTH
 from tests.transforms.differentiable import foreign_code as foreign
@@ -541,3 +544,17 @@ def test_a_handle_is_found_in_what_gives_one_after_the_other(giving: Any) -> Non
         return sum(v * 100 if isinstance(v, float) else v for v in values)
 
     np.testing.assert_array_equal(slopes(lambda x: total(giving(x))), np.full(X.shape, 100.0))
+
+
+def test_threads_enter_the_modules_of_scipy_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stand_ins, "KNOWN", {})
+    monkeypatch.setattr(stand_ins, "PENDING", stand_ins.MODULES)
+    original = scipy.linalg.solve
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            found = [*pool.map(stand_ins.counterpart, [original] * 64)]
+    finally:
+        sys.setswitchinterval(interval)
+    assert {*map(id, found)} == {id(ta.scipy.linalg.solve)}

@@ -1,5 +1,6 @@
 """Objects, containers and classes of the original code, as copies see and change them."""
 
+import abc
 import argparse
 import collections
 import dataclasses
@@ -9,8 +10,9 @@ import gc
 import math
 import sys
 import types
+import typing
 import weakref
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import attrs
 import numpy as np
@@ -19,6 +21,7 @@ import pytest
 import tape_ad as ta
 
 X = np.array([1.0, 2.0, 3.0])
+T = TypeVar("T")
 
 
 def slopes(function: Any) -> Any:
@@ -421,6 +424,33 @@ def test_the_subclasses_of_a_class_are_those_of_the_original() -> None:
     np.testing.assert_array_equal(slopes(all_of_them), [8, 8, 8])
 
 
+def test_an_abstract_class_has_the_same_subclasses_where_a_copy_exists() -> None:
+    class Base(abc.ABC):  # noqa: B024 - what counts is what is registered
+        def times(self, x: Any) -> Any:
+            return asking(x)
+
+    class Derived(Base):
+        def times(self, x: Any) -> Any:
+            return 2.0 * asking(x)
+
+    def times(self: Any, x: Any) -> Any:
+        return isinstance(x, np.ndarray)
+
+    copied: Any = ta.differentiable(Base)
+    users: Any = type("Users", (copied,), {})
+    stops = [type("Stop", (each, Exception), {"times": times}) for each in (Base, users)]
+    to_derived, to_copy, to_users, other = (type(name, (), {}) for name in "abcd")
+    Derived.register(to_derived)
+    copied.register(to_copy)
+    users.register(to_users)
+    for kind in (Base, copied):
+        found = [issubclass(each, kind) for each in (to_derived, to_copy, to_users, other, *stops)]
+        assert found == [True, True, True, False, True, True]
+        assert [isinstance(each(), kind) for each in (to_copy, other)] == [True, False]
+    found = [issubclass(each, users) for each in (to_users, stops[1], to_copy)]
+    assert found == [True, True, False]
+
+
 def test_an_object_of_a_copy_sees_what_is_assigned_to_the_class_at_once() -> None:
     class Model(Method):
         @property
@@ -641,3 +671,132 @@ def test_a_tie_in_a_users_own_code_is_an_error_that_says_what_to_write() -> None
     with pytest.raises(ta.errors.TieError, match=r"line \d+ of test_objects.py.*ta.stop_gradient"):
         ta.grad(lambda k: ta.differentiable(scaled)(X, k))(0.0)
     assert ta.grad(lambda k: ta.differentiable(meant)(X, k))(0.0) == 0.0
+
+
+class Weighed:
+    """An object that tables know by its identity."""
+
+    def __init__(self, factor: float) -> None:
+        self.factor = factor
+
+    def times(self, x: Any) -> Any:
+        return asking(x) * self.factor * WEIGHTS.get(self, 0.0)
+
+
+def weigh(x: Any) -> Any:
+    return 2.0 * x
+
+
+FIRST, SECOND = Weighed(2.0), Weighed(3.0)
+WEIGHTS = weakref.WeakKeyDictionary({FIRST: 5.0})
+OF_FUNCTIONS = weakref.WeakKeyDictionary({weigh: 7.0})
+BY_IDENTITY = {id(FIRST): 11.0, id(weigh): 13.0}
+WEAK_SET, COUNTED = weakref.WeakSet([FIRST]), collections.Counter([FIRST, FIRST])
+BY_WORD = weakref.WeakValueDictionary({"second": SECOND})
+TO_FIRST: Any = weakref.ref(FIRST)
+LEFT_BEHIND: list[Any] = []
+
+
+def leaving_references(x: Any) -> Any:
+    made: Any = weakref.WeakKeyDictionary()
+    made[FIRST] = 3.0
+    LEFT_BEHIND[:] = [weakref.ref(FIRST), weakref.WeakSet([SECOND]), made]
+    assert LEFT_BEHIND[0]() is FIRST
+    return made[FIRST] * LEFT_BEHIND[0]().times(x)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: FIRST.times(x) * WEIGHTS.get(FIRST, 0.0),
+        lambda x: x * OF_FUNCTIONS.get(weigh, 0.0) * BY_IDENTITY.get(id(weigh), 0.0),
+        lambda x: x * BY_IDENTITY.get(id(FIRST), 0.0) * COUNTED[FIRST],
+        lambda x: x * (FIRST in WEAK_SET) + 2.0 * x * (TO_FIRST() is FIRST),
+        lambda x: (
+            TO_FIRST().times(x) + x * (BY_WORD["second"] is SECOND) * BY_WORD["second"].factor
+        ),
+        lambda x: sum(each.times(x) for each in WEAK_SET) * sum(WEIGHTS.values()) * len(BY_WORD),
+        lambda x: (
+            x * isinstance(WEIGHTS, weakref.WeakKeyDictionary) * (type(TO_FIRST) is weakref.ref)
+        ),
+        leaving_references,
+    ],
+)
+def test_tables_by_identity_know_objects_and_functions(function: Any) -> None:
+    expected = np.sum(function(np.ones(1)))
+    np.testing.assert_allclose(slopes(function), expected)
+
+
+def test_what_refers_weakly_is_left_as_the_original_would_leave_it() -> None:
+    slopes(leaving_references)
+    gc.collect()
+    reference, kept, table = LEFT_BEHIND
+    assert [type(each) for each in LEFT_BEHIND] == [
+        weakref.ref,
+        weakref.WeakSet,
+        weakref.WeakKeyDictionary,
+    ]
+    assert reference() is FIRST
+    assert [*kept] == [SECOND]
+    assert table[FIRST] == 3.0
+
+
+class Patched(Method):
+    @property
+    def doubled(self) -> float:
+        return 2.0
+
+    @staticmethod
+    def sent(x: Any) -> Any:
+        return asking(x)
+
+
+def test_what_is_taken_from_a_class_and_put_back_is_the_original() -> None:
+    names = ("times", "doubled", "sent")
+
+    def patching(x: Any) -> Any:
+        before = {name: vars(Patched)[name] for name in names if name in vars(Patched)}
+        for name in before:
+            setattr(Patched, name, None)
+        for name, value in before.items():
+            setattr(Patched, name, value)
+        return Patched.sent(x) * Patched().doubled
+
+    before = dict(vars(Patched))
+    np.testing.assert_array_equal(slopes(patching), 4.0)
+    assert {name: vars(Patched)[name] for name in before} == before
+
+
+class Box(Generic[T]):
+    def __init__(self, value: T) -> None:
+        self.value = value
+
+    def times(self, x: Any) -> Any:
+        return asking(x) * self.value
+
+
+def test_what_is_cached_of_a_generic_class_is_of_the_original() -> None:
+    np.testing.assert_array_equal(slopes(lambda x: Box[float](3.0).times(x)), 6.0)
+    assert typing.get_origin(Box[float]) is Box
+    assert type(Box[float](3.0)) is Box
+
+
+class Rational:
+    __slots__ = ("factor", "power")
+    factor: Any
+    power: Any
+
+    def times(self, x: Any) -> Any:
+        return asking(x) * self.factor * self.power
+
+
+class One(Rational):
+    factor = 3.0
+    power = property(lambda _: 5.0)
+
+
+ONE = One()
+
+
+def test_what_a_class_has_in_place_of_a_slot_counts() -> None:
+    np.testing.assert_array_equal(slopes(ONE.times), 30.0)

@@ -26,8 +26,6 @@ from tape_ad.programs.program import Call, Guard, Program, Value, root_of
 from tape_ad.rules.maps.indexing import added_at
 from tape_ad.rules.numpy.updates import updated
 
-__all__ = ["Fused", "FusedNest", "Slot", "eliminate_dead_stores", "fuse", "reuse_memory"]
-
 IN_PLACE: frozenset[Any] = frozenset({updated, added_at})
 
 

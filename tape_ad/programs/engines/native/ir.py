@@ -15,23 +15,6 @@ from tape_ad.programs.capture.op_facts import is_view
 from tape_ad.programs.passes.inlining import stand_in
 from tape_ad.programs.program import Call, Constant, Program, Step, Value, listed
 
-__all__ = [
-    "Callee",
-    "ExternalCall",
-    "IterationSpace",
-    "LLVMFunction",
-    "Listing",
-    "Literal",
-    "LoopNest",
-    "MemRef",
-    "MemoryMap",
-    "Op",
-    "Reduction",
-    "RuntimeCheck",
-    "cast",
-    "iteration_space",
-]
-
 SIMPLE = frozenset("?bBhHiIlLqQfdFD")
 """The characters of dtypes that native code computes with."""
 

@@ -33,8 +33,6 @@ from tape_ad.rules.maps.reductions import filled_with
 from tape_ad.rules.nn.activations import relu
 from tape_ad.rules.numpy.updates import updated
 
-__all__ = ["FRESH", "Arguments", "Names", "expression_of", "numbers_as_arrays", "seen", "with_out"]
-
 OURS = "Diverged np base64 replay answer _ idle work workspace memory part start"
 """What the texts call their own things."""
 

@@ -21,8 +21,6 @@ from tape_ad.programs.engines.numpy import Writer
 from tape_ad.programs.engines.plans import Plan
 from tape_ad.programs.program import Program
 
-__all__ = ["source_of"]
-
 FEW = 24
 """Up to how many elements an array is written as a list."""
 

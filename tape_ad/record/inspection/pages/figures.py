@@ -9,23 +9,6 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from attrs import frozen
 
-__all__ = [
-    "Markup",
-    "Range",
-    "Summary",
-    "aligned",
-    "array_html",
-    "bytes_as_text",
-    "count",
-    "fragment",
-    "number",
-    "shape_as_text",
-    "shown_by_repr",
-    "table",
-    "tag",
-]
-
-
 # HTML as text: elements that escape what they hold, and a table for a notebook
 
 EMPTY = frozenset(["br", "circle", "col", "input", "line", "link", "meta", "path", "rect"])

@@ -13,9 +13,6 @@ from attrs import define, frozen
 from tape_ad.record.inspection.pages.figures import Markup, tag
 from tape_ad.record.inspection.pages.lines import Group, Line
 
-__all__ = ["Box", "Layout", "as_dot", "as_svg", "boxes_of", "edges_of", "laid_out", "layered"]
-
-
 # A layered drawing of a graph: where each box goes, and the ways between them
 
 ACROSS, DOWN, MARGIN = 18.0, 34.0, 12.0

@@ -7,8 +7,6 @@ from attrs import define, field, frozen
 
 from tape_ad.record.inspection.pages.figures import Range, bytes_as_text, count, shape_as_text
 
-__all__ = ["Group", "Line", "Look", "Source", "bytes_held", "grouped", "layers_of"]
-
 
 @frozen
 class Source:

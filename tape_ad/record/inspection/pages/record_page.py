@@ -23,8 +23,6 @@ from tape_ad.record.inspection.pages.figures import (
 from tape_ad.record.inspection.pages.graphs import as_dot, as_svg, boxes_of, edges_of
 from tape_ad.record.inspection.pages.lines import Group, Line, Look, Source, bytes_held, grouped
 
-__all__ = ["Page"]
-
 UNKNOWN = "A record holds no values: they are known where a handle is alive"
 NONE = "No gradient is kept: no handle was alive in the sweep, or the result does not depend on it"
 

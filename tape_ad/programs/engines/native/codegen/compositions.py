@@ -36,8 +36,6 @@ from tape_ad.rules.maps.elementwise import selected_plainly
 from tape_ad.rules.numpy import continued
 from tape_ad.rules.numpy.elementwise import slope_in_base, slope_in_exponent
 
-__all__ = ["COMPLEX", "COMPOSITIONS", "SCIPY", "composition_of"]
-
 of_parts = ComplexVector.of
 
 

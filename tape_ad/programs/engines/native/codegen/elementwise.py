@@ -38,8 +38,6 @@ from tape_ad.programs.passes.inlining import (
 )
 from tape_ad.programs.program import Call, Value
 
-__all__ = ["BY_KIND", "UFUNCS", "Bound", "Failing", "can_lower", "lowered", "operands_of"]
-
 LEAST = int(np.iinfo(np.int64).min)
 EXACT = 2**53
 """Up to where floats hold every integer, so that their quotient is rounded once."""

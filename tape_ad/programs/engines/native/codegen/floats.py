@@ -11,24 +11,6 @@ from numpy._core import umath
 
 from tape_ad.programs.engines.native.codegen.ir_builder import BOOL, VectorValue, select
 
-__all__ = [
-    "CLIP",
-    "FLOATING",
-    "ORDER",
-    "SECOND",
-    "Formula",
-    "absolute",
-    "always",
-    "clipped_by_two",
-    "is_finite",
-    "is_nan",
-    "itself",
-    "never",
-    "of_library",
-    "power",
-    "power_by_one",
-]
-
 Formula = Callable[..., VectorValue]
 
 CLIP: Any = vars(umath)["clip"]

@@ -16,18 +16,6 @@ from tape_ad.programs.engines.native.codegen.ir_builder import element_type
 from tape_ad.programs.engines.native.ir import LLVMFunction
 from tape_ad.programs.engines.native.runtime.compiling import with_fields
 
-__all__ = [
-    "ADD",
-    "GATHER",
-    "MIXED",
-    "PUT",
-    "collecting",
-    "framed",
-    "gathering",
-    "marking",
-    "recurring",
-]
-
 GATHER, PUT, ADD, MIXED = "gather", "put", "add", "mixed"
 """What is read there, stored there, added to what is there, or added only if a byte says so."""
 

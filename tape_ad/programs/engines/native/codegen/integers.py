@@ -27,8 +27,6 @@ from tape_ad.programs.engines.native.codegen.ir_builder import (
     width_of,
 )
 
-__all__ = ["INTEGRAL", "LOGICAL", "SECOND", "known_power"]
-
 UINT8 = np.dtype(np.uint8)
 
 

@@ -8,19 +8,6 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from attrs import define, field
 
-__all__ = [
-    "ComplexVector",
-    "IRBuilder",
-    "Library",
-    "VectorValue",
-    "cast",
-    "element_type",
-    "part_of",
-    "select",
-    "vector_type",
-    "width_of",
-]
-
 WIDTHS = (2, 4, 8, 16)
 
 

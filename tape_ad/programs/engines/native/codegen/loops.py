@@ -21,22 +21,6 @@ from tape_ad.programs.engines.native.ir import Argument, Literal, Op
 from tape_ad.programs.engines.native.ir import cast as conversion
 from tape_ad.programs.engines.native.runtime.compiling import host
 
-__all__ = [
-    "ANY",
-    "ASSIGN",
-    "BLOCK",
-    "EACH",
-    "JOIN",
-    "SAME",
-    "UNIT",
-    "Epilogue",
-    "Loop",
-    "identity_of",
-    "is_sum",
-    "lanes_of",
-    "written",
-]
-
 UNIT, SAME, ANY = "unit", "same", "any"
 """How an operand lies along the loop: side by side, one element for all, or anyhow else."""
 

@@ -21,16 +21,6 @@ from attrs import evolve, frozen
 
 from tape_ad.programs.engines.native.runtime.compiling import Host, host, this_machine
 
-__all__ = [
-    "LIBMVEC",
-    "NO_LIBRARY",
-    "Registers",
-    "VectorLibrary",
-    "addresses",
-    "library",
-    "using",
-]
-
 INVERSE = ("acos", "acosh", "asin", "asinh", "atan", "atanh", "log", "log10", "log1p", "log2")
 DIRECT = ("cos", "cosh", "erf", "erfc", "exp", "exp2", "expm1", "sin", "sinh", "tan", "tanh")
 SIMPLE = ("cbrt", "ceil", "fabs", "floor", "rint", "sqrt", "trunc")

@@ -37,20 +37,6 @@ from tape_ad.programs.engines.plans import can_be_placed
 from tape_ad.programs.passes.inlining import kind_of, resolved
 from tape_ad.programs.program import Call, Constant, Value, values_in
 
-__all__ = [
-    "LOWERINGS",
-    "Lowering",
-    "NotLowerable",
-    "Work",
-    "as_ufunc",
-    "assignable",
-    "converted",
-    "copy",
-    "fill",
-    "moved",
-    "with_axis",
-]
-
 Work = LoopNest | ExternalCall | RuntimeCheck
 
 

@@ -30,8 +30,6 @@ from tape_ad.programs.program import Value, values_in
 from tape_ad.rules.maps.indexing import Index, added_at, picked_elements, scatter
 from tape_ad.rules.numpy import updates
 
-__all__ = ["LOWERINGS", "Picked", "led"]
-
 
 @frozen
 class Picked:

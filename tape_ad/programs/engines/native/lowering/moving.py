@@ -22,8 +22,6 @@ from tape_ad.programs.engines.native.lowering.indexing import Picked, led
 from tape_ad.programs.program import Value, values_in
 from tape_ad.rules.maps.reductions import filled_with
 
-__all__ = ["LOWERINGS"]
-
 APART = 2**44
 """How far the addresses of two operands are apart; 0 stands for no element of any."""
 

@@ -30,8 +30,6 @@ from tape_ad.rules.maps.matrix_products import scaled_rows, times_matrix
 from tape_ad.rules.nn.affine import linear, two_linear
 from tape_ad.rules.numpy.einsum import contract
 
-__all__ = ["LOWERINGS"]
-
 CORES: frozenset[Any] = frozenset(
     getattr(np, name) for name in ("matmul", "vecdot", "matvec", "vecmat") if hasattr(np, name)
 )

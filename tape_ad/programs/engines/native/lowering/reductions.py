@@ -30,8 +30,6 @@ from tape_ad.programs.engines.native.runtime.compiling import inner_loop
 from tape_ad.programs.program import Value
 from tape_ad.rules.numpy.scans import recurrence
 
-__all__ = ["LOWERINGS", "brought_together"]
-
 FEW = 64
 """Up to how many results NumPy's loop is called for each of them."""
 

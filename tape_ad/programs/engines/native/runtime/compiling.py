@@ -15,21 +15,6 @@ from attrs import define, frozen
 from tape_ad.programs.engines.native.ir import Callee
 from tape_ad.programs.program import Value
 
-__all__ = [
-    "Host",
-    "Module",
-    "builtin",
-    "capsule_address",
-    "compiled",
-    "fits",
-    "host",
-    "inner_loop",
-    "layouts_of",
-    "narrowed",
-    "this_machine",
-    "with_fields",
-]
-
 
 @frozen(eq=False)
 class Host:

@@ -42,8 +42,6 @@ from tape_ad.programs.engines.native.runtime.compiling import (
     with_fields,
 )
 
-__all__ = ["CALL", "END", "GUARD", "NEST", "RELEASE", "Team", "virtual_machine"]
-
 END, CALL, NEST, GUARD = range(4)
 RELEASE = 1
 

@@ -42,8 +42,6 @@ from tape_ad.programs.engines.native.schedule.strip_mining import StripMined
 from tape_ad.programs.engines.plans import Block, LiveRanges, placed, size_of
 from tape_ad.programs.program import Segment, Value
 
-__all__ = ["Bytecode"]
-
 
 class Operand(NamedTuple):
     """What a loop reads or writes, with its strides along the loops around.

@@ -22,8 +22,6 @@ from tape_ad.programs.engines.native.ir import (
 from tape_ad.programs.engines.plans import Block, LiveRanges, placed
 from tape_ad.programs.program import Value
 
-__all__ = ["StripMined"]
-
 CACHED = 24 * 1024
 """How many bytes buffers have, of the first-level cache."""
 
