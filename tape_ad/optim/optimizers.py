@@ -167,7 +167,7 @@ class Optimizer:
         used = self._kinds_used()
         keys = {kind: [f"{kind}.{name}" for name in own] for kind in used}
         known = self._look_up(state, pairs, keys)
-        count = state.get(COUNT, np.array(0)) + 1 if self.counts else 1
+        count = np.add(state.get(COUNT, 0), 1)[...] if self.counts else 1  # an array, no number
         number = count if is_box(count) else int(count)
         formula = self if lr is None else copy.copy(self)
         made, kept_after = [], dict[str, Any]({COUNT: count} if self.counts else {})

@@ -46,6 +46,7 @@ def test_it_gives_what_a_step_does_and_changes_nothing(maker: Maker, dtype: type
         params, state = after, state_after
         assert_same(params, stepped)
     assert pure.state == {}
+    assert all(type(each) is np.ndarray for each in state.values())
     assert state.keys() == optimizer.state.keys()
     assert_same([state[key] for key in sorted(state)], [optimizer.state[k] for k in sorted(state)])
     # and each goes on from where the other is

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.linalg  # noqa: F401 - whose routines factorise
 
 import tape_ad as ta
 import tape_ad.scipy as tsp
@@ -305,6 +306,37 @@ def test_a_matrix_of_several_equations_is_factorised_once(view: Any, dtype: str)
     with pytest.raises(np.linalg.LinAlgError, match="Singular matrix"):
         fast(singular, b, c)
     assert all(map(same_bits, fast(a, b, c), found))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "c16"])
+def test_what_factors_of_the_transpose_would_hide_is_numpys(dtype: str) -> None:
+    def both(a: Array, b: Array) -> Any:
+        return np.linalg.solve(a, b), np.linalg.solve(a.T, b)
+
+    fast = ta.compile(both, engine="native", check_every=0)
+    b = numbers((9, 2), dtype, 1)
+    for seed in range(3):
+        fast(numbers((9, 9), dtype, seed), b)
+    assert "call getrf" in fast.explain(passes=True)
+    raised = 0
+    for seed in range(40):
+        a = numbers((9, 9), dtype, seed + 3)
+        a[:, 2] = a[:, 5]
+        try:
+            expected = both(a, b)
+        except np.linalg.LinAlgError:
+            raised += 1
+            with pytest.raises(np.linalg.LinAlgError, match="Singular matrix"):
+                fast(a, b)
+        else:
+            assert all(map(same_bits, fast(a, b), expected))
+    assert raised
+    for bad in (np.nan, np.inf):
+        for where in range(2):
+            wrong = [numbers((9, 9), dtype, 3), b.copy()]
+            wrong[where][4, 1] = bad
+            for one, other in zip(fast(*wrong), both(*wrong), strict=True):
+                assert np.array_equal(one, other, equal_nan=True)
 
 
 def test_slopes_of_equations_take_the_factors_of_the_solution() -> None:

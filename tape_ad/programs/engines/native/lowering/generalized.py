@@ -4,6 +4,7 @@ NumPy's own loops are called, so these have NumPy's bits. Where `numpy.linalg` w
 a loop fills its results with nan, and NumPy does the whole program again.
 """
 
+import functools
 import importlib
 import inspect
 import math
@@ -11,7 +12,6 @@ import operator
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,9 +19,12 @@ import numpy as np
 from tape_ad.programs.engines.native.codegen.gathers import framed
 from tape_ad.programs.engines.native.ir import (
     SIMPLE,
+    Argument,
     Callee,
     ExternalCall,
+    Literal,
     LLVMFunction,
+    LoopNest,
     MemRef,
     RuntimeCheck,
     iteration_space,
@@ -51,7 +54,7 @@ def module_named(name: str) -> Any:
         return None
 
 
-@cache
+@functools.cache
 def cores_of(ufunc: np.ufunc) -> tuple[tuple[str, ...], ...]:
     """Name the last axes that a generalized ufunc goes over, of its operands and its results.
 
@@ -354,7 +357,7 @@ CALLED = """
   br label %next"""
 
 
-@cache
+@functools.cache
 def calling(given: Sequence[str], operands: int) -> LLVMFunction:
     """Write the loop that calls a routine of Fortran's, whose address it is given as its data.
 
@@ -433,7 +436,7 @@ def in_fortran(lowering: Lowering, ref: MemRef, dtype: np.dtype[Any], *, new: bo
 
 
 def check_finite(lowering: Lowering, *refs: MemRef) -> None:
-    """Leave to NumPy what SciPy refuses."""
+    """Leave to NumPy what is not finite, which SciPy refuses."""
     for ref in refs:
         if ref.dtype.kind in "fc":
             word = lowering.temporary((), BOOL)
@@ -560,12 +563,41 @@ def factors_of(lowering: Lowering, a: MemRef) -> tuple[MemRef, MemRef, str]:
     pivots, word = lowering.temporary((n,), np.intc), lowering.temporary((), BOOL)
     called(lowering, factorising(a.dtype), [lu], [pivots, word, lu], (n,), n**3 // 4)
     lowering.work.append(RuntimeCheck(word, 1))
+    check_pivots(lowering, lu)
     known[a] = lu, pivots
     return lu, pivots, "N"
 
 
+def check_pivots(lowering: Lowering, lu: MemRef) -> None:
+    """Leave to NumPy a matrix that may be singular, or is not finite.
+
+    Factors of the transpose, which NumPy takes, are rounded otherwise: they alone may have a 0.
+    """
+    parts = [lu] if lu.dtype.kind == "f" else [lu.seen(np.real), lu.seen(np.imag)]
+    real = parts[0].dtype
+    largest, word = lowering.temporary((), real), lowering.temporary((), BOOL)
+    nest = lowering.nest(lu.shape)
+    ended(nest, np.maximum, sum_of_sizes(nest, parts), (0, 1), largest)
+    pivots = [part.seen(np.diagonal) for part in parts]
+    nest = lowering.nest(pivots[0].shape)
+    least = Literal.of(16 * lu.shape[0] * np.finfo(real).eps, real)
+    bound = nest.op(np.multiply, [real] * 3, nest.read(largest.broadcast(nest.shape)), least)
+    large = nest.op(np.greater, (real, real, BOOL), sum_of_sizes(nest, pivots), bound)
+    ended(nest, np.logical_and, large, (0,), word)
+    lowering.work.append(RuntimeCheck(word, 1))
+
+
+def sum_of_sizes(nest: LoopNest, parts: Sequence[MemRef]) -> Argument:
+    """Add the sizes of numbers, as of the real and the imaginary part of each."""
+    sizes = [nest.op(np.absolute, [part.dtype] * 2, nest.read(part)) for part in parts]
+    return functools.reduce(lambda x, y: nest.op(np.add, [parts[0].dtype] * 3, x, y), sizes)
+
+
 def by_factors(lowering: Lowering, a: MemRef, b: MemRef) -> None:
-    """Solve with LU factors."""
+    """Solve with LU factors, and leave what is not finite to NumPy.
+
+    Where nan and inf come to depends on the order of elimination: of the transpose, it is another.
+    """
     out = lowering.out
     lu, pivots, letter = factors_of(lowering, a)
     target = out
@@ -579,6 +611,7 @@ def by_factors(lowering: Lowering, a: MemRef, b: MemRef) -> None:
     lengths = n, k, ord(letter)
     called(lowering, substituting(a.dtype), [lu, pivots, x], [word, x], lengths, n * n * k // 2)
     lowering.work.append(RuntimeCheck(word, 1))
+    check_finite(lowering, x)
     if x is not target:
         converted_to(lowering, x, target)
 
@@ -664,7 +697,7 @@ def along_axis(kind: str) -> Callable[[Lowering], None]:
     return lower
 
 
-@cache
+@functools.cache
 def goes_backwards() -> bool:
     """Tell whether `numpy.fft.rfftn` goes over its axes from the last one, as of NumPy 2.1."""
     x = np.sin(np.arange(3.0 * 5 * 7)).reshape(3, 5, 7)
