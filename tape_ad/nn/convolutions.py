@@ -131,12 +131,7 @@ def convolve(
 ) -> Array:
     """Convolve images in one or two dimensions, for `conv1d` and `conv2d`."""
     name = f"conv{rank}d"
-    x, weight = as_array(x), as_array(weight)
-    if weight.ndim != rank + 2 or x.ndim not in (rank + 1, rank + 2):
-        raise ShapeError(
-            f"{name}: needs an input of {rank + 1} or {rank + 2} axes and a weight of {rank + 2}, "
-            f"got shapes {x.shape} and {weight.shape}"
-        )
+    x, weight = images_and_kernels(name, rank, x, weight)
     if x.shape[-rank - 1] != weight.shape[1] * groups or weight.shape[0] % groups:
         raise ShapeError(
             f"{name}: an input of shape {x.shape} and a weight of shape {weight.shape} do not fit "
@@ -243,6 +238,17 @@ def conv_transpose2d(
     return convolve_transposed(2, x, weight, bias, *args)
 
 
+def images_and_kernels(name: str, rank: int, x: Array, weight: Array) -> tuple[Array, Array]:
+    """Check how many axes an input and a weight have, and give them as arrays."""
+    x, weight = as_array(x), as_array(weight)
+    if weight.ndim != rank + 2 or x.ndim not in (rank + 1, rank + 2):
+        raise ShapeError(
+            f"{name}: needs an input of {rank + 1} or {rank + 2} axes and a weight of {rank + 2}, "
+            f"got shapes {x.shape} and {weight.shape}"
+        )
+    return x, weight
+
+
 def convolve_transposed(
     rank: int,
     x: Array,
@@ -256,12 +262,7 @@ def convolve_transposed(
 ) -> Array:
     """Apply the adjoint of a convolution, for `conv_transpose1d` and `conv_transpose2d`."""
     name = f"conv_transpose{rank}d"
-    x, weight = as_array(x), as_array(weight)
-    if weight.ndim != rank + 2 or x.ndim not in (rank + 1, rank + 2):
-        raise ShapeError(
-            f"{name}: needs an input of {rank + 1} or {rank + 2} axes and a weight of {rank + 2}, "
-            f"got shapes {x.shape} and {weight.shape}"
-        )
+    x, weight = images_and_kernels(name, rank, x, weight)
     if x.shape[-rank - 1] != weight.shape[0] or weight.shape[0] % groups:
         raise ShapeError(
             f"{name}: an input of shape {x.shape} and a weight of shape {weight.shape} do not fit "
