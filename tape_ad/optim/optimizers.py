@@ -96,7 +96,7 @@ class Optimizer:
         for kind, values in known.items():
             for key, value, (name, p, _) in zip(keys[kind], values, pairs, strict=True):
                 check_state(key, value, name, p)
-        count = self._count_so_far() + 1
+        count = self._count_so_far(self.state) + 1
         started = {
             kind: [self._start(kind, p) for _, p, _ in pairs] for kind in used if kind not in known
         }
@@ -167,9 +167,10 @@ class Optimizer:
         used = self._kinds_used()
         keys = {kind: [f"{kind}.{name}" for name in own] for kind in used}
         known = self._look_up(state, pairs, keys)
-        count = np.add(state.get(COUNT, 0), 1)[...] if self.counts else 1  # an array, no number
-        number = count if is_box(count) else int(count)
-        formula = self if lr is None else copy.copy(self)
+        before = state.get(COUNT, 0)
+        boxed = is_box(before)  # then an array as well, and no number
+        count = np.add(before, 1)[...] if boxed else np.array(self._count_so_far(state) + 1)
+        fresh = len(known) < len(used)
         made, kept_after = [], dict[str, Any]({COUNT: count} if self.counts else {})
         for i, (name, p, g) in enumerate(pairs):
             kept = [known[kind][i] if kind in known else self._start(kind, p) for kind in used]
@@ -180,18 +181,23 @@ class Optimizer:
                         f"{np.shape(p)}"
                     )
             new = [to_be_written(each, p, g, *kept, lr) for each in (p, *kept)]
-            if lr is not None:  # past the converter, which makes floats
-                object.__setattr__(formula, "lr", in_dtype_of(new[0].real, lr))
-            parts = [[g, *new]]
-            if new[0].dtype.kind == "c":
-                parts = [[each.real for each in (g, *new)], [each.imag for each in (g, *new)]]
-            with np.errstate(all="ignore"):
-                for slope, param, *rest in parts:
-                    scratch = np.copy(param)
-                    formula._update(param, slope, rest, scratch, number, len(known) < len(used))
+            self._update_copies(new, g, lr, count if boxed else int(count), fresh)
             made.append(new[0])
             kept_after |= {f"{kind}.{name}": each for kind, each in zip(used, new[1:], strict=True)}
         return unflatten(params, made), kept_after
+
+    @np.errstate(all="ignore")
+    def _update_copies(self, new: list[Any], g: Any, lr: Any, count: Any, fresh: bool) -> None:
+        """Update copies of a parameter and of what is kept for it, be they handles."""
+        formula = self
+        if lr is not None:  # past the converter, which makes floats
+            formula = copy.copy(self)
+            object.__setattr__(formula, "lr", in_dtype_of(new[0].real, lr))
+        parts = [[*new, g]]
+        if new[0].dtype.kind == "c":
+            parts = [[each.real for each in parts[0]], [each.imag for each in parts[0]]]
+        for p, *kept, slope in parts:
+            formula._update(p, slope, kept, np.copy(p), count, fresh)
 
     @np.errstate(all="ignore")  # a warning made an error would stop half-way
     def _update_all(
@@ -282,9 +288,9 @@ class Optimizer:
                     "together with its store"
                 )
 
-    def _count_so_far(self) -> int:
+    def _count_so_far(self, state: Mapping[str, Any]) -> int:
         """Read how many steps were taken."""
-        count: Any = self.state.get(COUNT) if self.counts else None
+        count: Any = state.get(COUNT) if self.counts else None
         if count is None:
             return 0
         if np.shape(count) != () or np.asarray(count).dtype.kind not in "iu" or count < 0:

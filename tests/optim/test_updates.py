@@ -116,6 +116,10 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
         r"momentum_buffer of 'w' has shape \(1,\), but the parameter has \(2,\)",
     ),
     "another's state": (lambda: SGD().update(P, G, {"exp_avg.w": np.ones(2)}), "fits nothing in"),
+    "a count that is none": (
+        lambda: Adam().update(P, G, {"step": np.array(1.5)}),
+        "has to be a number of steps",
+    ),
     "half a state": (
         lambda: MOVING.update({"a": P["w"], **P}, {"a": P["w"], **P}, {"momentum_buffer.w": P}),
         "has no 'momentum_buffer.a'",
