@@ -338,7 +338,7 @@ def assigned_out(function: Function, args: tuple[Any, ...], kwargs: dict[str, An
             "array; leave out= away, or write to np.zeros_like(x) of a batched x"
         )
     if targets[0] is not None:
-        in_dtype_of(targets[0], function, args, kwargs)
+        args = in_dtype_of(targets[0], function, args, kwargs)
     if kwargs.get("where", True) is not True and targets[0] is not None:
         where = kwargs.pop("where")
         result = call(function, args, kwargs)
