@@ -302,6 +302,8 @@ def one_of(leaf: Any, batch: Batch, i: int) -> Any:
     """Give what an array or a generator of a batch stands for in one of it."""
     if is_of(leaf, batch):
         return leaf.stack[i, ...] if leaf.whole else leaf.stack[i]
+    if type(leaf) is slice:
+        return slice(*(one_of(bound, batch, i) for bound in (leaf.start, leaf.stop, leaf.step)))
     own = isinstance(leaf, Members) and leaf.batch_of_members is batch
     return leaf.members[i] if own else leaf
 
