@@ -82,7 +82,9 @@ def splrep(*args: Any, **options: Any) -> tuple[Array, Array, int]:
     given = arguments_of(THEIRS.splrep, args, options)
     refuse("splrep", given, "xb", "xe", "full_output", "per")
     x, y, w, k, task, s, t = (given[name] for name in ("x", "y", "w", "k", "task", "s", "t"))
-    if task == -1 and t is not None:
+    if task not in (-1, 0) or (task == -1 and t is None):
+        raise TypeError(f"splrep: task={task!r}: handles go with 0, or with -1 and knots, t=")
+    if t is not None:
         return padded(fitted_between(in_double(x), y, t, k, w))
     if s is None:
         count = np.shape(x)[0]
@@ -146,6 +148,7 @@ def splev(x: Array, tck: Any, der: int = 0, ext: int = 0) -> Array:
 @stands_for(THEIRS.splint)
 def splint(a: Array, b: Array, tck: Any, full_output: int = 0) -> Array:
     """Integrate a spline, which is 0 outside of its knots."""
+    refuse("splint", {"full_output": full_output}, "full_output")
     t, c, k = tck
     if isinstance(c, list | tuple) or np.ndim(c) > 1:
         return [splint(a, b, (t, each, k)) for each in c]
