@@ -20,49 +20,15 @@ from tape_ad.base.arrays.overridable import (
     possibly,
     whole,
 )
-from tape_ad.record.constants import (
-    as_array_constants,
-    fill,
-)
-from tape_ad.record.handles import (
-    any_handle,
-    as_constant_handle,
-    plain,
-    refuse_handles,
-)
-from tape_ad.record.messages.refusals import (
-    refuse_to_change,
-)
-from tape_ad.record.primals import (
-    PLAIN_TYPES,
-    is_number_like,
-    primal,
-)
-from tape_ad.rules.base import (
-    along,
-    as_array,
-    as_constant,
-    axes_of,
-    axis_of,
-    in_double,
-)
-from tape_ad.rules.maps import (
-    Array,
-    Shape,
-)
-from tape_ad.rules.numpy.continued import (
-    bounded,
-    over_square,
-    ratio,
-    unit,
-    within,
-)
-from tape_ad.rules.numpy.indexing import (
-    item,
-)
-from tape_ad.transforms.differentiable.reach import (
-    reaches,
-)
+from tape_ad.record.constants import as_array_constants, fill
+from tape_ad.record.handles import any_handle, as_constant_handle, plain, refuse_handles
+from tape_ad.record.messages.refusals import refuse_to_change
+from tape_ad.record.primals import PLAIN_TYPES, is_number_like, primal
+from tape_ad.rules.base import along, as_array, as_constant, axes_of, axis_of, in_double
+from tape_ad.rules.maps import Array, Shape
+from tape_ad.rules.numpy.continued import bounded, over_square, ratio, unit, within
+from tape_ad.rules.numpy.indexing import item
+from tape_ad.transforms.differentiable.reach import reaches
 
 __all__ = [
     "PLAIN_TYPES",

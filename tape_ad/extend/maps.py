@@ -31,16 +31,8 @@ from tape_ad.rules.maps import (
     adjoint,
     as_map,
 )
-from tape_ad.rules.maps.indexing import (
-    added_at,
-    scatter,
-)
-from tape_ad.rules.plain_maps import (
-    Gather,
-    PlainMap,
-    pushed,
-    summed_by_index,
-)
+from tape_ad.rules.maps.indexing import added_at, scatter
+from tape_ad.rules.plain_maps import Gather, PlainMap, pushed, summed_by_index
 
 __all__ = [
     "SAME",

@@ -4,18 +4,10 @@
 ``tape_ad``. The others are what tape_ad's own packages publish their names with.
 """
 
-from tape_ad.base.arrays.adapters import (
-    register_adapter,
-)
-from tape_ad.base.errors import (
-    extra,
-)
-from tape_ad.base.naming import (
-    called,
-)
-from tape_ad.record.messages.callers import (
-    caller,
-)
+from tape_ad.base.arrays.adapters import register_adapter
+from tape_ad.base.errors import extra
+from tape_ad.base.naming import called
+from tape_ad.record.messages.callers import caller
 from tape_ad.record.messages.migration_hints import (
     attributes_of,
     hint_for,
@@ -23,15 +15,9 @@ from tape_ad.record.messages.migration_hints import (
     published,
     with_hints,
 )
-from tape_ad.transforms.differentiable.decorator import (
-    copied,
-)
-from tape_ad.transforms.differentiable.objects import (
-    copied_object,
-)
-from tape_ad.transforms.differentiable.table import (
-    note_stand_in,
-)
+from tape_ad.transforms.differentiable.decorator import copied
+from tape_ad.transforms.differentiable.objects import copied_object
+from tape_ad.transforms.differentiable.table import note_stand_in
 
 __all__ = [
     "attributes_of",

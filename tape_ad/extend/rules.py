@@ -5,17 +5,8 @@ few lines of NumPy, a `Constant` without derivative, or why a function is `Refus
 adds it. The functions are ufuncs, those that answer NEP 18, and one's own that are `overridable`.
 """
 
-from tape_ad.base.arrays.overridable import (
-    declined,
-    overridable,
-    takes_over,
-)
-from tape_ad.rules import (
-    RULES,
-    add_rules,
-    call_signature,
-    facts_of,
-)
+from tape_ad.base.arrays.overridable import declined, overridable, takes_over
+from tape_ad.rules import RULES, add_rules, call_signature, facts_of
 from tape_ad.rules.base import (
     NO_VALUE,
     Call,

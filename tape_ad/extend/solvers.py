@@ -4,13 +4,7 @@ The solver works on plain arrays, and `implicit` gives what it found the derivat
 function theorem, of all orders.
 """
 
-from tape_ad.record.handles import (
-    handles_in,
-    nested,
-    outside,
-    records_of,
-    up_to,
-)
+from tape_ad.record.handles import handles_in, nested, outside, records_of, up_to
 from tape_ad.transforms.implicit import (
     between_for_all,
     check_regular,
@@ -21,9 +15,7 @@ from tape_ad.transforms.implicit import (
     valued,
     warn_unconverged,
 )
-from tape_ad.transforms.tracing import (
-    check_callable,
-)
+from tape_ad.transforms.tracing import check_callable
 
 __all__ = [
     "between_for_all",

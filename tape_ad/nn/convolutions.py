@@ -14,22 +14,9 @@ from tape_ad.extend.arrays import Array, as_array
 from tape_ad.nn.calls import Params, Rng, layer_call, of_two
 from tape_ad.nn.initializers import uniform
 from tape_ad.nn.layers import FLOAT64
-from tape_ad.nn.stores import (
-    Layer,
-    Parameter,
-    as_dtype,
-    as_length,
-    floating,
-    named,
-    positive,
-)
+from tape_ad.nn.stores import Layer, Parameter, as_dtype, as_length, floating, named, positive
 from tape_ad.rules.nn.activations import real
-from tape_ad.rules.nn.images import (
-    Windows,
-    convolve_images,
-    correlate_images,
-    image_adjoint,
-)
+from tape_ad.rules.nn.images import Windows, convolve_images, correlate_images, image_adjoint
 from tape_ad.rules.nn.pooling import largest, sum_of_windows
 
 Lengths = int | Sequence[int]

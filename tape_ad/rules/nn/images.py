@@ -25,15 +25,6 @@ from tape_ad.rules.base import Call, Entry, rule
 from tape_ad.rules.maps import Array, LinearMap
 from tape_ad.rules.maps.patterns import Pattern, dense, permutation
 
-__all__ = [
-    "IMAGES",
-    "Windows",
-    "convolve_images",
-    "correlate_images",
-    "image_adjoint",
-    "kernel_adjoint",
-]
-
 Shape = tuple[int, ...]
 Key = tuple[Any, ...]
 
