@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["OPERATORS", "called", "file_title", "function_name", "global_name", "line_name"]
-
 OPERATORS: Mapping[Any, tuple[str, str]] = {
     np.add: ("add", "+"),
     np.subtract: ("sub", "-"),

@@ -12,18 +12,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType, ModuleType
 from typing import Any, NoReturn, TypeVar
 
-__all__ = [
-    "MIGRATION_HINTS",
-    "CalledOnly",
-    "MigrationHint",
-    "attributes_of",
-    "hint_for",
-    "listed",
-    "published",
-    "there",
-    "with_hints",
-]
-
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 MAKE_A_LEAF = "rec = ta.ComputationRecord(); x = rec.tensor(array)"
@@ -441,6 +429,7 @@ class BoundOnly:
         self.declared, self.__self__ = declared, thing
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the method, and add hints to what it says of unknown arguments."""
         try:
             return self.declared.method(self.__self__, *args, **kwargs)
         except TypeError as error:

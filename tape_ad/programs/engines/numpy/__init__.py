@@ -22,8 +22,6 @@ from tape_ad.programs.engines.plans import ALIGNED, HEAVY, Plan, Run, is_c, is_o
 from tape_ad.programs.program import Call, Diverged, Guard, Segment, Value, root_of, values_in
 from tape_ad.rules.numpy.updates import viewed
 
-__all__ = ["Writer", "replay_of"]
-
 
 class Workspace:
     """Arrays in one piece of memory, and views of them.

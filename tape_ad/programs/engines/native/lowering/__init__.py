@@ -45,9 +45,6 @@ from tape_ad.programs.program import COMPUTED, Call, Constant, Guard, Program, S
 from tape_ad.record.sweeps import all_finite
 from tape_ad.rules import facts_of
 
-__all__ = ["Lowered", "LoweredStep", "LoweringCache", "lower"]
-
-
 NUMBERS = frozenset({int, float, complex, bool})
 
 
