@@ -140,6 +140,12 @@ def public_names(module: str) -> set[str]:
     return {name for name in found if name[0] != "_"}
 
 
+def named_as_they_are(module: str) -> set[str]:
+    """List what a module imports under its own name, ``a as a``, which publishes it."""
+    imports = [node for node in nodes(module) if isinstance(node, ast.ImportFrom)]
+    return {each.name for node in imports for each in node.names if each.asname == each.name}
+
+
 def literal_all(module: str) -> list[str]:
     """Give a module's `__all__`, as it is written."""
     for node in nodes(module):
@@ -152,7 +158,7 @@ def literal_all(module: str) -> list[str]:
 def test_completion_offers_what_is_public_alone(face: str) -> None:
     module = importlib.import_module(f"tape_ad{face}")
     listed = {name for name in dir(module) if name[0] != "_"}
-    assert listed == set(module.__all__)
+    assert listed == set(getattr(module, "__all__", named_as_they_are(f"tape_ad{face}")))
     assert public_names(f"tape_ad{face}") - listed == set()
 
 

@@ -214,7 +214,7 @@ def arange(
     return as_constants(np.arange(*unwrapped((*ends, step)), dtype=dtype))
 
 
-def filled(of: Callable[..., Any]) -> Callable[..., Any]:
+def filled(of: Callable[..., Any]) -> Any:
     """Make `empty`, `zeros` or `ones` of NumPy's function."""
 
     def function(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
@@ -224,7 +224,7 @@ def filled(of: Callable[..., Any]) -> Callable[..., Any]:
     return described(function, of.__name__, "Make an array of one shape or another.")
 
 
-def filled_like(of: Callable[..., Any]) -> Callable[..., Any]:
+def filled_like(of: Callable[..., Any]) -> Any:
     """Make `empty_like`, `zeros_like` or `ones_like` of the function that takes a shape."""
 
     def function(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
