@@ -1,1 +1,1 @@
-"""`grad`, `jacobian` and their like: each runs a function on handles of a new record, and sweeps."""
+"""`grad`, `jacobian` and their like: each runs a function on handles of a record, and sweeps."""
