@@ -1,7 +1,6 @@
 """Formulas of float32 and float64, one line per function."""
 
 import math
-import operator
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy._core import umath
 
+from tape_ad.base.naming import COMPARISONS, PYTHON_OPERATORS
 from tape_ad.programs.engines.native.codegen.ir_builder import BOOL, VectorValue, select
 
 Formula = Callable[..., VectorValue]
@@ -227,16 +227,7 @@ def add_in_logarithms(
     return select(x == y, x + one, select(is_nan(gap), gap, apart))
 
 
-ORDER: Mapping[Any, Any] = MappingProxyType(
-    {
-        np.equal: operator.eq,
-        np.not_equal: operator.ne,
-        np.less: operator.lt,
-        np.less_equal: operator.le,
-        np.greater: operator.gt,
-        np.greater_equal: operator.ge,
-    }
-)
+ORDER: Mapping[Any, Any] = MappingProxyType({each: PYTHON_OPERATORS[each] for each in COMPARISONS})
 """Comparisons, which the operators of values write."""
 
 FLOATING: Mapping[Any, Formula] = MappingProxyType(

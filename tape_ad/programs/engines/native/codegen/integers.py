@@ -4,13 +4,13 @@ Integers wrap around, as NumPy's do. What would be undefined in C is what NumPy 
 division by zero gives 0, and a shift by more than there are bits leaves none.
 """
 
-import operator
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from tape_ad.base.naming import PYTHON_OPERATORS
 from tape_ad.programs.engines.native.codegen.floats import (
     CLIP,
     ORDER,
@@ -152,10 +152,8 @@ def known_power(x: VectorValue, exponent: int) -> VectorValue:
 
 BITWISE: Mapping[Any, Any] = MappingProxyType(
     {
-        np.bitwise_and: operator.and_,
-        np.bitwise_or: operator.or_,
-        np.bitwise_xor: operator.xor,
-        np.invert: operator.invert,
+        each: PYTHON_OPERATORS[each]
+        for each in (np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert)
     }
 )
 
