@@ -4,6 +4,7 @@ Integers wrap around, as NumPy's do. What would be undefined in C is what NumPy 
 division by zero gives 0, and a shift by more than there are bits leaves none.
 """
 
+import operator
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -14,6 +15,8 @@ from tape_ad.base.naming import PYTHON_OPERATORS
 from tape_ad.programs.engines.native.codegen.floats import (
     CLIP,
     ORDER,
+    SUMS,
+    TRUTH,
     Formula,
     always,
     itself,
@@ -159,16 +162,13 @@ BITWISE: Mapping[Any, Any] = MappingProxyType(
 
 INTEGRAL: Mapping[Any, Formula] = MappingProxyType(
     {
-        np.add: lambda x, y: x + y,
-        np.subtract: lambda x, y: x - y,
-        np.multiply: lambda x, y: x * y,
+        **SUMS,
+        np.multiply: operator.mul,
         np.divide: lambda x, y: cast(x, FLOAT64) / cast(y, FLOAT64),
         np.floor_divide: floor_divide,
         np.remainder: remainder,
         np.divmod: floor_divide,
         np.fmod: lambda x, y: x % divisor(x, y),
-        np.negative: lambda x: -x,
-        np.positive: itself,
         np.absolute: absolute,
         np.square: lambda x: x * x,
         np.reciprocal: reciprocal,
@@ -183,10 +183,7 @@ INTEGRAL: Mapping[Any, Formula] = MappingProxyType(
         CLIP: clipped,
         **ORDER,
         # Truth
-        np.logical_and: lambda x, y: (x != 0) & (y != 0),
-        np.logical_or: lambda x, y: (x != 0) | (y != 0),
-        np.logical_xor: lambda x, y: (x != 0) ^ (y != 0),
-        np.logical_not: lambda x: x == 0,
+        **TRUTH,
         np.isnan: never,
         np.isinf: never,
         np.isfinite: always,
