@@ -316,7 +316,7 @@ def windows_of(
         x.shape[x.ndim - rank :],
         tuple(kernel),
         lengths(rank, stride),
-        padding_given(rank, padding),
+        padding if isinstance(padding, str) else lengths(rank, padding),
         lengths(rank, dilation),
         as_length(groups),
     )
@@ -335,7 +335,7 @@ def checked_windows(
     size: tuple[int, ...],
     kernel: tuple[int, ...],
     stride: tuple[int, ...],
-    padding: Lengths | str,
+    padding: tuple[int, ...] | str,
     dilation: tuple[int, ...],
     groups: int,
 ) -> Windows:
@@ -353,12 +353,12 @@ def padding_of(
     name: str,
     kernel: Sequence[int],
     stride: Sequence[int],
-    padding: Lengths | str,
+    padding: tuple[int, ...] | str,
     dilation: Sequence[int],
 ) -> tuple[tuple[int, int], ...]:
     """Write out the padding before and behind each axis."""
     if not isinstance(padding, str):
-        return tuple((n, n) for n in lengths(len(kernel), padding))
+        return tuple((n, n) for n in padding)
     if padding == "valid":
         return ((0, 0),) * len(kernel)
     if padding != "same" or any(step != 1 for step in stride):
@@ -377,15 +377,6 @@ def lengths(rank: int, given: Lengths) -> tuple[int, ...]:
             raise ValueError(f"one number or {rank} are needed, got {tuple(given)}")
         return tuple(as_length(n) for n in given)
     return (as_length(given),) * rank
-
-
-def padding_given(rank: int, given: Lengths | str) -> Lengths | str:
-    """Write what is given as padding so that it can be remembered."""
-    if isinstance(given, (tuple, list)):
-        return lengths(rank, given)
-    if isinstance(given, str):
-        return given
-    return as_length(given)  # type: ignore[arg-type]  # if it is none, this says so
 
 
 def as_lengths(given: Lengths) -> Lengths:
