@@ -63,14 +63,9 @@ def is_dtype(x: Any) -> bool:
 def finfo(type: Any, /) -> FloatInfo:  # noqa: A002 - the standard's name
     """Give the limits of a floating dtype, or of that of an array."""
     info = np.finfo(dtype_of(type))
-    return FloatInfo(
-        bits=int(info.bits),
-        eps=float(info.eps),
-        max=float(info.max),
-        min=float(info.min),
-        smallest_normal=float(info.smallest_normal),
-        dtype=info.dtype,
-    )
+    limits = ("eps", "max", "min", "smallest_normal")
+    numbers = {name: float(getattr(info, name)) for name in limits}
+    return FloatInfo(bits=int(info.bits), dtype=info.dtype, **numbers)
 
 
 def iinfo(type: Any, /) -> IntegerInfo:  # noqa: A002 - the standard's name
@@ -105,7 +100,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
     check_device(device)
     dtype = np.dtype(dtype)
     x = as_handle(x)
-    if x.dtype.kind == "c" and dtype.kind in "biuf" and dtype.kind != "b":
+    if x.dtype.kind == "c" and dtype.kind in "iuf":
         raise TypeError(
             f"astype from {x.dtype} to {dtype} would drop the imaginary part; take real(x) first"
         )
