@@ -130,9 +130,10 @@ class Package(SphinxDirective):
         """List what a module publishes, but for modules and what stands in a group."""
         groups = self.options.get("groups", "").split()
         grouped = {*groups}.union(*(getattr(module, group) for group in groups))
+        public = getattr(module, "__all__", [name for name in dir(module) if name[0] != "_"])
         return [
             name
-            for name in module.__all__
+            for name in public
             if name not in grouped and not inspect.ismodule(getattr(module, name))
         ]
 

@@ -20,11 +20,7 @@ import numpy as np
 from attrs import frozen
 
 from tape_ad.base.arrays.overridable import ACTIVE, anywhere, array_of
-from tape_ad.base.errors import (
-    ConvergenceWarning,
-    DtypeError,
-    SingularJacobianError,
-)
+from tape_ad.base.errors import ConvergenceWarning, DtypeError, SingularJacobianError
 from tape_ad.base.trees import flatten
 from tape_ad.record.handles import any_handle, outside, plain, records_of, up_to
 from tape_ad.record.primals import primal
