@@ -19,7 +19,7 @@ from tape_ad.transforms.differentiable.compiled import giving_plain_results, pla
 from tape_ad.transforms.differentiable.kinds import real, type_of
 from tape_ad.transforms.differentiable.questions import asks_of_numbers
 from tape_ad.transforms.differentiable.reach import reaches
-from tape_ad.transforms.differentiable.settling import CONTAINERS, note_attribute
+from tape_ad.transforms.differentiable.settling import CONTAINERS, calling, note_attribute
 from tape_ad.transforms.differentiable.table import (
     ABSENT,
     ORIGINALS,
@@ -127,6 +127,9 @@ FUNCTIONS = (
 
 def copied_class(kind: type) -> Any:
     """Copy a class, or give it as it is where none of it is code that is copied."""
+    found = copy_of(kind)
+    if found is not ABSENT:
+        return found
     if issubclass(kind, np.ndarray) and kind is not np.ndarray and is_users(kind):
         return copying.memoized(kind, of_plain_arrays)
     if not is_copied_class(kind):
@@ -313,7 +316,9 @@ def equal_to_originals(meta: Any) -> Any:
             copying.bring_up_to_date()
             args = tuple(map(copying.converted, args))
             kwargs = {name: copying.converted(value) for name, value in kwargs.items()}
-        found = call(cls, *args, **kwargs)
+            found = calling(call, cls, *args, **kwargs)
+        else:
+            found = call(cls, *args, **kwargs)
         is_made = original_of(cls) is cls or type(found) in ORIGINALS
         if is_made or cls.__module__.startswith("scipy."):  # whose own code has its own objects
             return found
