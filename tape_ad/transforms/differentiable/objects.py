@@ -94,8 +94,7 @@ def copied_object(value: Any) -> Any:  # noqa: PLR0911 - one for each kind
     owner = copied_class(kind)
     if owner is kind and has_methods(kind) and kind not in HOLDERS:
         return value
-    alone = layout is object and is_compared(kind) and not members_of(kind)
-    return noted(value, lambda: twin(value, owner if alone else viewing_of(owner), layout))
+    return noted(value, lambda: twin(value, viewing_of(owner), layout))
 
 
 def is_compared(kind: Any) -> bool:
@@ -220,6 +219,7 @@ def viewing(owner: Any) -> Any:
     """
     get, members = owner.__getattribute__, members_of(original_of(owner))
     has_dict, base = bool(owner.__dictoffset__), layout_of(owner) or owner
+    alone = base is object and is_compared(original_of(owner)) and not members
 
     def attribute(self: Any, name: str) -> Any:
         value = get(self, name)
@@ -230,6 +230,8 @@ def viewing(owner: Any) -> Any:
             return value
         if type(value) is types.MethodType and getattr(value.__self__, "__dict__", None) is own:
             return types.MethodType(converted(value.__func__), self)  # a method of its own
+        if alone and (isinstance(value, (tuple, *CONTAINERS)) or is_compared(type(value))):
+            return value
         return converted(value)
 
     slots = () if owner.__weakrefoffset__ or owner.__itemsize__ else ("__weakref__",)

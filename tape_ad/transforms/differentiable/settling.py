@@ -69,11 +69,11 @@ def note_attribute(kind: type, name: str) -> None:
         CALLS.names.append((kind, name))
 
 
-def calling(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def calling(function: Callable[..., Any], *args: Any) -> Any:
     """Call a function, and settle what it leaves behind if no other is going on around it."""
     CALLS.depth += 1
     try:
-        return function(*args, **kwargs)
+        return function(*args)
     finally:
         CALLS.depth -= 1
         if not CALLS.depth:
