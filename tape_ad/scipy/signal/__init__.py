@@ -7,8 +7,8 @@ tape_ad.scipy.signal`` needs SciPy, which ``pip install 'tape-ad[scipy]'`` insta
 What stands here is what SciPy compiles (recursions, convolutions, ranks, peaks, spline filters),
 and what has a better derivative than its steps: `lfilter_zi`, `lsim`, `sos2tf`, `tf2sos`, `tf2zpk`
 and `residue`, where SciPy asks whether numbers are exactly equal, or roots are not simple; `csd`
-and `ShortTimeFFT`, which go through many segments at once; `bilinear`, and `lp2hp_zpk`, whose
-operands would change their precision. All else is SciPy's own code.
+and `ShortTimeFFT`, which go through many segments at once; and `bilinear`, `firwin` and
+`lp2hp_zpk`, whose operands would be lost or change their precision. All else is SciPy's own code.
 """
 
 from tape_ad.extend.packages import extra
@@ -24,7 +24,7 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal import spectra  # noqa: F401 - which stands for steps of SciPy's
 from tape_ad.scipy.signal import windows as windows
 from tape_ad.scipy.signal.convolution import CONVOLUTION, SECTIONS
-from tape_ad.scipy.signal.design import TRANSFORMATIONS
+from tape_ad.scipy.signal.design import TAPS, TRANSFORMATIONS
 from tape_ad.scipy.signal.filters import FILTERS, RECURSION
 from tape_ad.scipy.signal.order_filters import ORDER
 from tape_ad.scipy.signal.peaks import PEAKS
@@ -55,6 +55,7 @@ RULES = merged(
     SPLINE_FILTERS,
     SYSTEMS,
     TRANSFORMATIONS,
+    TAPS,
     constants(check_COLA, check_NOLA, findfreqs, square),
     {remez: EXCHANGED},
 )

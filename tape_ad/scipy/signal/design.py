@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from tape_ad.extend.arrays import Array, as_array, is_handle
+from tape_ad.extend.packages import copied
 from tape_ad.extend.rules import Entry, add_facts
-from tape_ad.scipy.counterparts import counterpart
+from tape_ad.scipy.counterparts import constant_beside, counterpart
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal.filters import coefficients
 from tape_ad.scipy.signal.roots import normalize, without_zeros
@@ -89,3 +90,43 @@ def bilinear(b: Array, a: Array, fs: Any = 1.0) -> Any:
 
 
 add_facts(TRANSFORMATIONS, (bilinear,), shape_by_values=True)
+
+
+# Taps of filters by windows
+
+TAPS: dict[Any, Entry] = {}
+
+multiplied_in_place = copied(scipy.signal.firwin)
+
+
+@counterpart(TAPS, multiplied_in_place, "cutoff width fs window", trees="window")
+def firwin(
+    numtaps: int,
+    cutoff: Any,
+    *,
+    width: Any = None,
+    window: Any = "hamming",
+    pass_zero: Any = True,
+    scale: bool = True,
+    fs: Any = None,
+) -> Array:
+    """Design the taps of a filter by a window, as `scipy.signal.firwin` does.
+
+    Parameters
+    ----------
+    numtaps : int
+    cutoff, width, fs : number, array or Tensor
+    window : str, tuple or Tensor
+        Its parameters may be handles. SciPy's older releases multiply plain taps by it in place.
+    pass_zero, scale
+        As in SciPy.
+
+    Returns
+    -------
+    array or Tensor, shape (numtaps,)
+    """
+    handle = next(filter(is_handle, window if isinstance(window, tuple) else (window, width)), None)
+    if handle is not None and not is_handle(cutoff):
+        cutoff = constant_beside(cutoff, handle)
+    options = {"pass_zero": pass_zero, "scale": scale, "fs": fs}
+    return multiplied_in_place(numtaps, cutoff, width=width, window=window, **options)
