@@ -281,6 +281,14 @@ def moving(edges: Any, a: Any, bins: Any, limits: Any) -> Any:
     return np.linspace(low - half, high + half, edges.size)
 
 
+def check_weights(weights: Any, a: Any, bins: Any) -> None:
+    """Refuse weights of another shape than the sample, and any beside the name of a method."""
+    if isinstance(bins, str) and weights is not None:
+        raise TypeError("Automated estimation of the number of bins takes no weights")
+    if weights is not None and np.shape(weights) != np.shape(a):
+        raise ValueError("weights should have the same shape as a.")
+
+
 def histogram_bin_edges(
     a: Any,
     bins: Any = 10,
@@ -290,8 +298,7 @@ def histogram_bin_edges(
     """List the edges of bins, which move with the ends of the sample, or are given."""
     refuse_handles("histogram_bin_edges", bins=bins, range=range)
     refuse_complex("histogram_bin_edges", a)
-    if isinstance(bins, str) and weights is not None:
-        raise TypeError("Automated estimation of the number of bins takes no weights")
+    check_weights(weights, a, bins)
     return moving(binned_along_line(a, bins, range)[1], as_array(a), bins, range)
 
 
@@ -352,16 +359,13 @@ def histogram(
     """Count, or add up weights, which may be handles."""
     refuse_handles("histogram", bins=bins, range=range)
     refuse_complex("histogram", a)
-    if isinstance(bins, str) and weights is not None:
-        raise TypeError("Automated estimation of the number of bins takes no weights")
+    check_weights(weights, a, bins)
     places, edges = binned_along_line(a, bins, range)
     edges = moving(edges, as_array(a), bins, range)
     if weights is None:
         sums = counted(places, (edges.size - 1,))
     else:
         weights = as_array(weights)
-        if weights.shape != np.shape(a):
-            raise ValueError("weights should have the same shape as a.")
         sums = weighed(places, np.ravel(weights), (edges.size - 1,))
         even = np.ndim(bins) == 0  # where they are not, NumPy subtracts, which swaps bytes
         sums = sums.astype(weights.dtype if even else weights.dtype.newbyteorder("="))

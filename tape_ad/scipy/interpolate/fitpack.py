@@ -90,6 +90,7 @@ def splrep(*args: Any, **options: Any) -> tuple[Array, Array, int]:
         count = np.shape(x)[0]
         s = 0 if w is None else count - (2 * count) ** 0.5
     if is_plain(s) and s == 0:
+        check_weights("splrep", w, np.shape(x))
         return padded(make_interp_spline(x, y, k))
     return padded(smoothing("splrep", x, y, w, k, s))
 
@@ -106,15 +107,22 @@ def refuse(name: str, given: dict[str, Any], *options: str) -> None:
         raise UnsupportedArgumentError(f"{name}: {', '.join(found)} cannot go with handles")
 
 
+def check_weights(name: str, w: Any, shape: tuple[int, ...]) -> None:
+    """Check weights that change nothing, as the spline goes through all points."""
+    if w is not None and np.shape(w) != shape:
+        raise TypeError(f"{name}: w has the shape {np.shape(w)}, and the points {shape}")
+
+
 @stands_for(THEIRS.splprep)
 def splprep(*args: Any, **options: Any) -> tuple[Any, Array]:
     """Make a spline through the points of a curve, by the length of the way to each of them."""
     given = arguments_of(THEIRS.splprep, args, options)
-    refuse("splprep", given, "ub", "ue", "task", "t", "nest", "per")
+    refuse("splprep", given, "ub", "ue", "task", "full_output", "t", "nest", "per")
     x, w, u, k, s = (given[name] for name in ("x", "w", "u", "k", "s"))
     if not is_plain(s, w) or s is None or s != 0:
         raise UnsupportedArgumentError(INTERPOLATED.format("splprep"))
     points = in_double(joined(x))
+    check_weights("splprep", w, points.shape[1:])
     if u is None:
         steps = np.sqrt(np.add.reduce((points[:, 1:] - points[:, :-1]) ** 2, axis=0))
         way = np.cumsum(steps)
@@ -132,6 +140,7 @@ def splev(x: Array, tck: Any, der: int = 0, ext: int = 0) -> Array:
         return [splev(x, (t, each, k), der, ext) for each in c]
     if ext not in (0, 1, 2, 3):
         raise ValueError(f"ext = {ext} not in (0, 1, 2, 3) ")
+    der = int(der)
     if not 0 <= der <= k:
         raise ValueError(f"0<=der={der}<=k={k} must hold")
     x, t = in_double(joined(x)), in_double(joined(t))
