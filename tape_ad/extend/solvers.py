@@ -12,14 +12,19 @@ from tape_ad.record.handles import (
     up_to,
 )
 from tape_ad.transforms.implicit import (
-    between_for_all,
     check_regular,
     implicit,
     lent,
     on_plain_arrays,
-    root_for_all,
     valued,
     warn_unconverged,
+)
+from tape_ad.transforms.lockstep import (
+    between_for_all,
+    minimum_for_all,
+    root_for_all,
+    squares_for_all,
+    vanishes,
 )
 from tape_ad.transforms.tracing import (
     check_callable,
@@ -32,12 +37,15 @@ __all__ = [
     "handles_in",
     "implicit",
     "lent",
+    "minimum_for_all",
     "nested",
     "on_plain_arrays",
     "outside",
     "records_of",
     "root_for_all",
+    "squares_for_all",
     "up_to",
     "valued",
+    "vanishes",
     "warn_unconverged",
 ]
