@@ -21,6 +21,7 @@ from tape_ad.transforms.implicit import (
 )
 from tape_ad.transforms.lockstep import (
     between_for_all,
+    for_all,
     minimum_for_all,
     root_for_all,
     squares_for_all,
@@ -34,6 +35,7 @@ __all__ = [
     "between_for_all",
     "check_callable",
     "check_regular",
+    "for_all",
     "handles_in",
     "implicit",
     "lent",

@@ -1,4 +1,4 @@
-"""Roots and minima of a batch: found for all at once, with derivatives of all orders."""
+"""Roots, minima and initial value problems of a batch: solved at once, with derivatives."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,6 +8,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.scipy import optimize
+from tape_ad.scipy.integrate import solve_ivp
 
 Array = Any
 
@@ -179,3 +180,88 @@ def test_a_minimum_that_is_flat_has_no_derivative() -> None:
         ta.batched(ta.grad(least))(CUBES)
     with pytest.raises(ta.errors.SingularJacobianError):
         ta.grad(lambda a: np.sum(ta.batched(least)(a)))(CUBES)
+
+
+# Initial value problems
+
+TIMES = np.linspace(0, 2, 5)
+STIFFNESS = np.array([1.0, 4.0, 30.0])
+
+
+def swing(t: Array, y: Array, k: Array) -> Array:
+    return np.stack([y[1], -k * y[0] - 0.1 * np.cos(t) * y[1]])
+
+
+def at_times(method: str) -> Callable[[Array], Array]:
+    return lambda k: solve_ivp(swing, (0, 2), np.ones(2), method, TIMES, args=(k,)).y
+
+
+FIXED: Any = {"first_step": 0.25, "max_step": 0.25, "rtol": 1.0, "atol": 100.0}
+
+PROBLEMS: dict[str, Callable[[Array], Array]] = {
+    **{method: at_times(method) for method in ("RK45", "RK23", "DOP853")},
+    "closure": lambda k: solve_ivp(lambda t, y: [y[1], -k * y[0]], (0, 2), [1, 0], t_eval=TIMES).y,
+    "start": lambda k: solve_ivp(swing, (0, 2), k * np.ones(2), t_eval=TIMES, args=(2.0,)).y,
+    "backward": lambda k: solve_ivp(swing, (2, 0), np.ones(2), t_eval=TIMES[::-1], args=(k,)).y,
+    "fixed steps": lambda k: solve_ivp(swing, (0, 2), np.ones(2), args=(k,), **FIXED).y,
+}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_initial_values_are_solved_at_once_by_the_steps_of_each(name: str) -> None:
+    def total(k: Array) -> Array:
+        return np.sum(PROBLEMS[name](k))
+
+    def second(k: Array) -> Array:
+        return ta.grad(ta.grad(total))(k)
+
+    for_all = ta.batched(PROBLEMS[name])
+    np.testing.assert_allclose(for_all(STIFFNESS), [PROBLEMS[name](k) for k in STIFFNESS], 1e-9)
+    assert not for_all.looped
+    slopes = [ta.grad(total)(k) for k in STIFFNESS]
+    same(ta.batched(ta.grad(total))(STIFFNESS), slopes)
+    same(ta.grad(lambda k: np.sum(for_all(k)))(STIFFNESS), slopes)
+    same(ta.batched(second)(STIFFNESS), [second(k) for k in STIFFNESS])
+
+
+def test_a_solution_tells_what_scipy_does() -> None:
+    def solved(k: Array) -> Any:
+        found = solve_ivp(swing, (0, 2), np.ones(2), t_eval=TIMES, args=(k,))
+        return found.t, found.nfev, found.status, found.success
+
+    found = ta.batched(solved)(STIFFNESS)
+    for ours, each in zip(found, zip(*map(solved, STIFFNESS), strict=True), strict=True):
+        np.testing.assert_array_equal(ours, np.stack(each))
+
+
+def test_those_with_as_many_steps_are_solved_together() -> None:
+    def last(k: Array) -> Array:
+        found = solve_ivp(swing, (0, 2), np.ones(2), args=(k,))
+        return found.y[:, -1]
+
+    several = np.repeat(STIFFNESS, 2)
+    for_all = ta.batched(last)
+    np.testing.assert_allclose(for_all(several), [last(k) for k in several], rtol=1e-12)
+    assert not for_all.looped
+
+
+def test_a_right_hand_side_that_decides_by_time() -> None:
+    def pushed(k: Array) -> Array:
+        def slope(t: Array, y: Array) -> Array:
+            return -k * y if t < 1 else np.ones(1) - y
+
+        return solve_ivp(slope, (0, 2), np.ones(1), t_eval=TIMES, **FIXED).y
+
+    for_all = ta.batched(pushed)
+    np.testing.assert_allclose(for_all(STIFFNESS), [pushed(k) for k in STIFFNESS], rtol=1e-12)
+    assert not for_all.looped
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+@pytest.mark.parametrize("method", ["RK45", "LSODA"])
+def test_events_and_other_methods_are_for_one_after_the_other(method: str) -> None:
+    def last(k: Array) -> Array:
+        events: Any = (lambda t, y, k: y[0]) if method == "RK45" else None
+        return solve_ivp(swing, (0, 2), np.ones(2), method, events=events, args=(k,)).y[:, -1]
+
+    np.testing.assert_allclose(ta.batched(last)(STIFFNESS), [last(k) for k in STIFFNESS], 1e-9)
