@@ -156,29 +156,9 @@ PLAIN = Family()
 """What SciPy's own lines have all derivatives of."""
 
 
-def mirrored(formula: Formula) -> Formula:
-    """Write a formula that changes its sign with y for the distribution of -y."""
-    return lambda y, *shapes: -formula(-y, *shapes)
-
-
 def by_power(y: Array, c: Array) -> Array:
     """The move of ``y = u**(1 / c)`` for a fixed u."""
     return -sp.xlogy(y, y) / c
-
-
-def weibull_score(y: Array, c: Array) -> Array:
-    """The slope of the logarithm of Weibull's density."""
-    return ratio(c - 1, y) - c * y ** (c - 1)
-
-
-def weibull_shape(y: Array, c: Array) -> Array:
-    """The same by the shape parameter."""
-    return 1 / c + np.log(y) - sp.xlogy(y**c, y)
-
-
-def exponweib_score(y: Array, a: Array, c: Array) -> Array:
-    """The slope of the logarithm of an exponentiated Weibull density."""
-    return ratio(c - 1 + c * (a - 1) / sp.exprel(y**c), y) - c * y ** (c - 1)
 
 
 def exponweib_second(y: Array, a: Array, c: Array) -> Array:
@@ -193,13 +173,8 @@ def exponweib_move(y: Array, a: Array, c: Array) -> Array:
     return -sp.xlogy(y, -np.expm1(-u)) * sp.exprel(u) / (a * c)
 
 
-def extreme_score(y: Array, c: Array) -> Array:
-    """The slope of the logarithm of a density of extreme values."""
-    return (np.exp(-log_root(y, -c)) - 1 + c) / (1 - c * y)
-
-
 def extreme_shape(y: Array, c: Array) -> Array:
-    """The same by the shape parameter."""
+    """Differentiate the logarithm of a density of extreme values by its shape."""
     m = log_root(y, -c)
     return m - (np.exp(-m) - 1 + c) * root_slope(y, -c)
 
@@ -294,14 +269,12 @@ COMMON: dict[str, Family] = {
         student_score,
         (Shape(student_shape, slope=lambda y, df: student_slope(y, df, 1)),),
     ),
-    "weibull_min": Family(weibull_score, (Shape(weibull_shape, move=by_power),)),
-    "weibull_max": Family(
-        mirrored(weibull_score),
-        (Shape(lambda y, c: weibull_shape(-y, c), move=mirrored(by_power)),),
+    "weibull_min": Family(
+        shapes=(Shape(lambda y, c: 1 / c + np.log(y) - sp.xlogy(y**c, y), move=by_power),),
     ),
+    "weibull_max": Family(shapes=(Shape(move=lambda y, c: -by_power(-y, c)),)),
     "exponweib": Family(
-        exponweib_score,
-        (
+        shapes=(
             Shape(lambda y, a, c: 1 / a + np.log(-np.expm1(-(y**c))), move=exponweib_move),
             Shape(exponweib_second, move=lambda y, a, c: by_power(y, c)),
         ),
@@ -310,10 +283,7 @@ COMMON: dict[str, Family] = {
         lambda y, c: ratio(c - 1, y) - 2 * c * share_over(y, c),
         (Shape(lambda y, c: 1 / c - np.log(y) * np.tanh(0.5 * c * np.log(y)), move=by_power),),
     ),
-    "genextreme": Family(
-        extreme_score,
-        (Shape(extreme_shape, move=end_move),),
-    ),
+    "genextreme": Family(shapes=(Shape(extreme_shape, move=end_move),)),
     "genpareto": Family(
         lambda y, c: -(c + 1) / (1 + c * y),
         (
@@ -325,12 +295,10 @@ COMMON: dict[str, Family] = {
     ),
     "gennorm": Family(gennorm_score, (Shape(gennorm_shape, slope=gennorm_slope),)),
     "skewnorm": Family(
-        lambda y, a: a * mills(a * y) - y,
-        (Shape(lambda y, a: y * mills(a * y), slope=skewnorm_slope),),
+        shapes=(Shape(lambda y, a: y * mills(a * y), slope=skewnorm_slope),),
     ),
     "truncnorm": Family(
-        lambda y, a, b: -y,
-        (
+        shapes=(
             Shape(slope=lambda y, a, b: -lower(y, a, b) * tail_of(sf, y, a, b)),
             Shape(slope=lambda y, a, b: -upper(y, a, b) * tail_of(cdf, y, a, b)),
         ),
