@@ -211,3 +211,12 @@ def test_a_frozen_distribution_is_one_in_scipys_own_code() -> None:
     assert distance(SAMPLE) == pytest.approx(
         scipy.stats.cramervonmises((SAMPLE - 0.5) / scale, "norm").statistic, rel=1e-13
     )
+
+
+@pytest.mark.parametrize("ddof", [0, 2, 3, 4])
+def test_degrees_of_freedom_that_are_left_out_have_scipys_p_values(ddof: int) -> None:
+    observed = np.array([1.0, 2.0, 3.0, 4.0])
+    theirs = scipy.stats.power_divergence(observed, ddof=ddof, lambda_="log-likelihood")
+    handle = ta.ComputationRecord().tensor(observed)
+    ours = stats.power_divergence(handle, ddof=ddof, lambda_="log-likelihood")
+    np.testing.assert_allclose(getattr(ours.pvalue, "data", ours.pvalue), theirs.pvalue)

@@ -2,6 +2,7 @@
 
 import itertools
 import numbers
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -253,3 +254,31 @@ def test_a_method_of_scipys_array_that_takes_no_handle_says_what_does(name: str)
         a.maximum(t)
     with pytest.raises(ConversionError, match=r"b\.multiply\(a\)"):
         a.multiply(t[0] * a)
+
+
+@pytest.mark.parametrize("compare", [operator.eq, operator.ne, operator.lt, operator.ge])
+@pytest.mark.parametrize("other", [0.3, MATRIX * 2, DENSE], ids=["number", "sparse", "dense"])
+def test_comparisons_are_plain_and_scipys(compare: Callable[..., Any], other: Any) -> None:
+    ours = of(ta.ComputationRecord().tensor(DATA))
+    plain = other.toarray() if scipy.sparse.issparse(other) else other
+    expected = compare(DENSE, plain)
+    np.testing.assert_array_equal(compare(ours, other).toarray(), expected, strict=True)
+    if scipy.sparse.issparse(other):
+        np.testing.assert_array_equal(compare(other, ours).toarray(), compare(plain, DENSE))
+    with pytest.raises(ValueError, match="truth value"):
+        bool(compare(ours, other))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda a: a.transpose((0, 1)),
+        lambda a: a.transpose(axes="nonsense"),
+        lambda a: a.astype(np.int64, casting="safe"),
+        lambda a: a.asformat("nonsense"),
+    ],
+)
+def test_options_of_methods_that_scipy_refuses(call: Callable[..., Any]) -> None:
+    for a in (MATRIX, of(ta.ComputationRecord().tensor(DATA))):
+        with pytest.raises((TypeError, ValueError)):
+            call(a)

@@ -5,6 +5,7 @@ only moves elements (an index, a transpose, a block of blocks) is done by SciPy,
 elements' numbers.
 """
 
+import operator
 import sys
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
@@ -104,6 +105,16 @@ def absent(kind: str, name: str) -> Exception:
     )
 
 
+def compared(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Make the method that compares all elements, those that are not stored too."""
+
+    def method(self: Any, other: Any) -> Any:
+        kind = scipy.sparse.csr_matrix if self.is_matrix else scipy.sparse.csr_array
+        return kind(compare(self.toarray(), other.toarray() if is_sparse(other) else other))
+
+    return method
+
+
 class Arithmetic:
     """The operators of a sparse array, which has elements and a pattern.
 
@@ -123,6 +134,10 @@ class Arithmetic:
     toarray: Any
     in_layout: Any
     operand: Any
+    __hash__ = object.__hash__
+    __eq__, __ne__ = compared(operator.eq), compared(operator.ne)
+    __lt__, __le__ = compared(operator.lt), compared(operator.le)
+    __gt__, __ge__ = compared(operator.gt), compared(operator.ge)
 
     def __array__(self, *args: Any, **options: Any) -> Any:
         frame, name = sys._getframe(1), type(self).__name__
@@ -419,6 +434,8 @@ class SparseArray(Arithmetic):
         """Give the array in another format."""
         if format is None or format == self.format:
             return self
+        if not hasattr(scipy.sparse, f"{format}_array"):
+            raise ValueError(f"Format {format} is unknown.")
         return self.in_layout(format, self.elements, self.pattern)
 
     def copy(self) -> Self:
@@ -427,7 +444,7 @@ class SparseArray(Arithmetic):
 
     def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Self:
         """Take the elements to a dtype."""
-        return self.like(self.elements.astype(dtype))
+        return self.like(self.elements.astype(dtype, casting=casting))
 
     def conjugate(self, copy: bool = True) -> Self:
         """Conjugate the elements, in the same pattern."""
@@ -437,6 +454,8 @@ class SparseArray(Arithmetic):
 
     def transpose(self, axes: Any = None, copy: bool = False) -> Any:
         """Transpose the matrix, or permute the axes of an array."""
+        if axes is not None:
+            return self.moved(self.pattern.positions(self.format).transpose(axes))
         turned = {"csr": "csc", "csc": "csr"}.get(self.format, self.format)
         return self.in_layout(turned, self.elements, self.pattern.transposed())
 

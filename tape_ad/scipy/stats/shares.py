@@ -105,6 +105,6 @@ def power_divergence(
     statistic = np.sum(terms, axis=axis)
     count = np.size(primal(terms)) if axis is None else terms.shape[axis]
     df = np.asarray(count - 1, f_obs.dtype) - ddof
-    p = sf(statistic, df, 0.0, 1.0, name="chi2")
+    p = np.where(df > 0, sf(statistic, df, 0.0, 1.0, name="chi2"), told.pvalue)[()]
     dtypes = np.result_type(told.statistic), np.result_type(told.pvalue)
     return type(told)(statistic.astype(dtypes[0]), p.astype(dtypes[1]))
