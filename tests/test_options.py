@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,6 +16,7 @@ import tape_ad.scipy.integrate
 import tape_ad.scipy.optimize
 from tape_ad import nn, optim, parameters, testing, training
 from tape_ad.base.naming import function_name
+from tape_ad.base.trees import flatten
 from tape_ad.extend import facts, rules
 from tape_ad.interop import autograd
 from tape_ad.nn import initializers
@@ -499,6 +501,62 @@ def test_an_option_that_scipys_function_looks_at_is_looked_at(name: str) -> None
             if is_error(call, theirs, X, homes[0], option):
                 silent += [] if is_error(call, ours, t, homes[1], option) else [each.name]
     assert silent == []
+
+
+DRAWN = frozenset(
+    {
+        *("stats.bws_test", "stats.sobol_indices", "stats.multiscale_graphcorr", "stats.dunnett"),
+        *("stats.monte_carlo_test", "stats.permutation_test", "integrate.qmc_quad"),
+        *("optimize.basinhopping", "optimize.check_grad", "optimize.differential_evolution"),
+        *("optimize.dual_annealing", "optimize.shgo", "linalg.clarkson_woodruff_transform"),
+        *("optimize.fsolve", "sparse.linalg.splu", "sparse.linalg.spilu", "linalg.schur"),
+        *("interpolate.generate_knots", "linalg.qz", "linalg.ordqz"),
+    }
+)
+"""Functions that draw, that tell how they went, or in which another value ends the process."""
+
+
+def other_values(function: Any, option: inspect.Parameter) -> list[Any]:
+    """List values that an option may have, from its default and from what the docstring quotes."""
+    text = (function.__doc__ or "").partition(f"{option.name} :")[2][:1000]
+    words = sorted(set(re.findall(r"['\"`]([a-z][\w-]{2,20})['\"`]", text)))
+    match option.default:
+        case bool() as default:
+            return [not default]
+        case int() | float() as default:
+            return [default + 1, 2 * default + 0.5]
+        case None:
+            return [*words, 1, 0.5, True, np.array([0.7, 1.3]), X + 1, np.linspace(1.0, 2.0, 8)]
+    return words
+
+
+def values_of(call: Call, *args: Any, **options: Any) -> Any:
+    """Give the arrays of a result; None where there is an error, or none are of numbers."""
+    try:
+        result = call(*args, **options)
+    except Exception:
+        return None
+    arrays = [np.asarray(x.data if isinstance(x, ta.Tensor) else x) for x in flatten(result)]
+    return arrays if all(x.dtype.kind in "bifc" for x in arrays) else None
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", some([name for name in PRESENT if name not in DRAWN], 12))
+def test_an_option_of_another_value_gives_what_scipys_function_gives(name: str) -> None:
+    homes = [home_of(name, ""), home_of(name)]
+    theirs, ours = (getattr(home, name.rpartition(".")[2]) for home in homes)
+    for each in own_parameters(theirs):
+        if each.default is each.empty or each.name in HOW or each.name in ("rng", "callback"):
+            continue
+        for value in other_values(theirs, each):
+            handle = ta.ComputationRecord().tensor(X)
+            expected = values_of(FACES[name], theirs, X, homes[0], **{each.name: value})
+            found = values_of(FACES[name], ours, handle, homes[1], **{each.name: value})
+            if expected is not None and found is not None:
+                for one, two in zip(found, expected, strict=True):
+                    np.testing.assert_allclose(
+                        one, two, rtol=1e-6, atol=1e-8, err_msg=f"{each.name}={value!r}"
+                    )
 
 
 PACKAGES = (

@@ -240,6 +240,6 @@ SYMMETRIC = fixed([[0.0, 1.0], [1.0, 0.0]])
 
 CONSTANTS: list[Row] = [
     Row(hausdorff_pair, [DISTINCT(3, 2), DISTINCT(4, 2)]),
-    Row(nearest_neighbours, [REAL(5, 2), REAL(3, 2)], options={"options": {}}),
+    Row(nearest_neighbours, [REAL(5, 2), REAL(3, 2)], options={"tree": {}, "options": {}}),
     Row(distance.is_valid_dm, [SYMMETRIC]),
 ]

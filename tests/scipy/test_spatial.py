@@ -102,6 +102,23 @@ def test_a_metric_may_have_a_handle_built_in() -> None:
         np.testing.assert_allclose(distances.sum().grad().wrt(scale) * 2, distances.data.sum())
 
 
+@pytest.mark.parametrize("boxsize", [1.0, [1.0, 0.0]])
+def test_the_distances_of_neighbours_in_a_box_that_repeats(boxsize: Any) -> None:
+    points = np.random.default_rng(0).uniform(size=(20, 2))
+    x = np.array([[0.05, 0.95], [0.98, 0.5], [0.3, 1.2]])
+    record = ta.ComputationRecord()
+    tree, handle = record.tensor(points), record.tensor(x)
+    distances, numbers = spatial.KDTree(tree, boxsize=boxsize).query(handle, 2)
+    expected, chosen = host.KDTree(points, boxsize=boxsize).query(x, 2)
+    np.testing.assert_allclose(distances.data, expected, rtol=1e-12)
+    np.testing.assert_array_equal(numbers, chosen)
+    gradients, step = distances.sum().grad(), np.array([1e-6, 0.0])
+    moved = [host.KDTree(points, boxsize=boxsize).query(x + d, 2)[0].sum() for d in (step, -step)]
+    slope = (moved[0] - moved[1]) / 2e-6
+    np.testing.assert_allclose(gradients.wrt(handle)[:, 0].sum(), slope, rtol=1e-6)
+    np.testing.assert_allclose(gradients.wrt(tree).sum(0), -gradients.wrt(handle).sum(0))
+
+
 def test_a_matrix_of_distances_is_checked() -> None:
     d = ta.ComputationRecord().tensor([[0.0, 1.0], [2.0, 0.0]])
     with pytest.raises(ValueError, match="symmetric"):

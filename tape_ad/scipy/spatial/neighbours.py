@@ -104,9 +104,11 @@ def distance_matrix(x: Array, y: Array, p: Any = 2.0, threshold: int = 1000000) 
 
 
 @takes_lists
-def nearest_neighbours(data: Array, x: Array, options: dict[str, Any]) -> Array:
+def nearest_neighbours(
+    data: Array, x: Array, tree: dict[str, Any], options: dict[str, Any]
+) -> Array:
     """Number the nearest points of a set to others; one more than there are stands for none."""
-    return scipy.spatial.cKDTree(data).query(x, **options)[1]
+    return scipy.spatial.KDTree(data, **tree).query(x, **options)[1]
 
 
 class KDTree:
@@ -120,7 +122,8 @@ class KDTree:
 
     Notes
     -----
-    Which points are near is SciPy's choice, and constant; the distances are smooth.
+    Which points are near is SciPy's choice, and constant; the distances are smooth. With `boxsize`,
+    that is to the nearest image of a point.
 
     Examples
     --------
@@ -131,6 +134,7 @@ class KDTree:
 
     def __init__(self, data: Array, **options: Any) -> None:
         self._host = scipy.spatial.KDTree(data, **options) if is_plain(data) else None
+        self._options = options
         self.data = in_double(data)
         self.n, self.m = self.data.shape
 
@@ -168,11 +172,15 @@ class KDTree:
             "distance_upper_bound": distance_upper_bound,
             "workers": workers,
         }
-        numbers = nearest_neighbours(self.data, x, options)
+        numbers = nearest_neighbours(self.data, x, self._options, options)
         several = np.ndim(numbers) == x.ndim
         found = numbers < self.n
         near = self.data[np.where(found, numbers, 0)]
-        distances = metrics.minkowski(x[..., None, :] if several else x, near, p)
+        apart = (x[..., None, :] if several else x) - near
+        if (box := self._options.get("boxsize")) is not None:
+            periods = np.broadcast_to(np.asarray(box, float), (self.m,))
+            apart = apart - periods * np.rint(apart / np.where(periods > 0, periods, np.inf))
+        distances = metrics.minkowski(apart, np.zeros(self.m), p)
         return np.where(found, distances, np.inf), numbers
 
     def __getattr__(self, name: str) -> Any:
