@@ -161,9 +161,38 @@ def test_what_is_not_given_says_so() -> None:
         interpolate.griddata(POINTS, values, values[:2], "cubic")
     with pytest.raises(ValueError, match="Unknown interpolation method"):
         interpolate.griddata(POINTS, values, XI, "odd")
-    with pytest.raises(UnsupportedArgumentError, match="rescale="):
-        interpolate.LinearNDInterpolator(POINTS, values, rescale=True)
     with pytest.raises(ValueError, match="different number"):
         interpolate.LinearNDInterpolator(POINTS[1:], values)
     with pytest.raises(ValueError, match="`epsilon` must be specified"):
         interpolate.RBFInterpolator(POINTS, values, kernel="gaussian")
+
+
+RESCALED: dict[str, Callable[..., Any]] = {
+    "triangles": lambda module, y, d: module.LinearNDInterpolator(y, d, rescale=True),
+    "nearest": lambda module, y, d: module.NearestNDInterpolator(y, d, rescale=True),
+    "box": lambda module, y, d: module.NearestNDInterpolator(
+        y, d, tree_options={"boxsize": [1.5, 60.0]}
+    ),
+    "griddata": lambda module, y, d: lambda x: module.griddata(y, d, x, rescale=True),
+}
+
+
+@pytest.mark.parametrize("make", RESCALED.values(), ids=RESCALED)
+def test_points_that_are_rescaled(make: Callable[..., Any]) -> None:
+    size = np.array([1.0, 50.0])
+    points, xi = POINTS * size, np.concatenate((XI, [[0.02, 0.03]])) * size
+    weights = np.linspace(0.5, 1.5, 6)[:, None] * [1.0, -0.5]
+
+    def loss(module: Any, d: Array, x: Array) -> Array:
+        return np.sum(weights * make(module, points, d)(x))
+
+    value, (by_values, by_xi) = ta.value_and_grad(lambda d, x: loss(interpolate, d, x), (0, 1))(
+        VALUES, xi
+    )
+    np.testing.assert_allclose(value, loss(host, VALUES, xi), rtol=1e-12)
+    along = np.cos(np.arange(24.0)).reshape(12, 2)
+    slope = loss(host, VALUES + along, xi) - loss(host, VALUES, xi)  # which is linear
+    np.testing.assert_allclose(np.sum(by_values * along), slope, rtol=1e-11)
+    way = 1e-6 * np.sin(np.arange(12.0)).reshape(6, 2)
+    slope = (loss(host, VALUES, xi + way) - loss(host, VALUES, xi - way)) / 2
+    np.testing.assert_allclose(np.sum(by_xi * way), slope, rtol=1e-6, atol=1e-14)

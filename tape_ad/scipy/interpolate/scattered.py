@@ -3,7 +3,7 @@
 Which simplex or which neighbour counts is SciPy's choice, and constant; the rest is smooth.
 """
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -63,8 +63,8 @@ def vertices_around(points: Array, xi: Array) -> tuple[Array, Array]:
 @overridable
 def nearest_point(points: Array, xi: Array, options: dict[str, Any]) -> Array:
     """Number the nearest point to each one of others; of what is not finite it is any."""
-    tree = scipy.spatial.cKDTree(np.nan_to_num(points))
-    return tree.query(np.nan_to_num(xi), **options)[1]
+    tree = scipy.spatial.cKDTree(np.nan_to_num(points), **options)
+    return tree.query(np.nan_to_num(xi))[1]
 
 
 def simplex_value(points: Array, values: Array, xi: Array, vertices: Array) -> Array:
@@ -95,16 +95,11 @@ class Scattered:
     """What interpolators between scattered points share: SciPy's own, where nothing is a handle."""
 
     _host: Any = None
-    _rescales: ClassVar[bool] = False
 
     def __init__(self, points: Array, values: Array, **options: Any) -> None:
         if is_plain(points, values, *options.values()):
             kind = getattr(scipy.interpolate, type(self).__name__)
             self._host = kind(points, values, **options)
-        elif options["rescale"] and not self._rescales:
-            raise UnsupportedArgumentError(
-                "rescale= is not supported on handles; scale the points before"
-            )
         self.points, self.values, self._options = points_of(points), as_array(values), options
         if self.values.dtype.kind not in "fc":
             self.values = self.values.astype(np.float64)
@@ -127,6 +122,14 @@ class Scattered:
         out = self._at(xi.reshape((-1, d)))
         return out.reshape((*xi.shape[:-1], *self.values.shape[1:]))
 
+    def _scaled(self, xi: Array) -> tuple[Array, Array]:
+        """Give the points and others as a tree or a triangulation has them, which may rescale."""
+        if not self._options["rescale"]:
+            return self.points, xi
+        offset, width = np.mean(self.points, axis=0), np.ptp(self.points, axis=0)
+        width = np.where(width > 0, width, 1.0)
+        return (self.points - offset) / width, (xi - offset) / width
+
     def _at(self, xi: Array) -> Array:
         raise NotImplementedError
 
@@ -142,7 +145,7 @@ class LinearNDInterpolator(Scattered):
     fill_value : float or Tensor
         The value outside of the triangulation.
     rescale : bool
-        For plain arrays.
+        Whether the points are triangulated as if they were as far apart along each axis.
 
     Examples
     --------
@@ -158,7 +161,7 @@ class LinearNDInterpolator(Scattered):
         self.fill_value = fill_value
 
     def _at(self, xi: Array) -> Array:
-        vertices, outside = vertices_around(self.points, xi)
+        vertices, outside = vertices_around(*self._scaled(xi))
         out = simplex_value(self.points, self.values, xi, vertices)
         mask = outside.reshape((-1,) + (1,) * (out.ndim - 1))
         return np.where(mask, self.fill_value, out) if np.any(outside) else out
@@ -174,9 +177,9 @@ class NearestNDInterpolator(Scattered):
     x : array or Tensor, shape (n, d)
     y : array or Tensor, shape (n, ...)
     rescale : bool
-        For plain arrays.
+        Whether what is near is asked as if the points were as far apart along each axis.
     tree_options : dict, optional
-        SciPy's, for plain arrays.
+        SciPy's.
 
     Examples
     --------
@@ -189,7 +192,7 @@ class NearestNDInterpolator(Scattered):
         super().__init__(x, y, rescale=rescale, tree_options=tree_options)
 
     def _at(self, xi: Array) -> Array:
-        return self.values[nearest_point(self.points, xi, {})]
+        return self.values[nearest_point(*self._scaled(xi), self._options["tree_options"] or {})]
 
 
 @overridable
@@ -242,8 +245,6 @@ class CloughTocher2DInterpolator(Scattered):
     >>> made([[0.25, 0.5]]).round(6).tolist()
     [1.25]
     """
-
-    _rescales = True
 
     def __init__(
         self,
