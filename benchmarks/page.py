@@ -84,8 +84,8 @@ def in_detail(found: Run) -> list[str]:
     return [
         "# Benchmarks in detail",
         "",
-        "This page is written by `python -m benchmarks`, as [the benchmarks](benchmarks.md) are, in",
-        "the same run; do not edit it.",
+        "This page is written by `python -m benchmarks`, in the same run as that for",
+        "[users](benchmarks.md); do not edit it.",
         "",
         f"## Targets: {len(targets) - len(missed)} of {len(targets)} met",
         "",
