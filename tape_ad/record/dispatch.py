@@ -510,7 +510,7 @@ def record_output_into(
     given = [each for each in outs if each is not None]
     for target in given:
         refuse_to_write(target, "give out= a handle with memory of its own, or leave it out")
-        in_dtype_of(target, function, args, options)
+        args = in_dtype_of(target, function, args, options)
     if "where" in options and given and isinstance(function, np.ufunc):
         results = record_where(function, args, options, outs)
     elif any(type(leaf) is Tensor for leaf in flatten((args, options))):
