@@ -136,8 +136,8 @@ straight_makers = FAST_RULES.get
 COMPARISONS = frozenset(
     {np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal}
 )
-OPTIONS = frozenset({type(None), bool, str, type, np.dtype})
-"""The types of options that hold no array."""
+HANDLELESS = PLAIN_TYPES | {type(None), bool, str, type, np.dtype}
+"""The types of operands and options that are no arrays of ours, nor hold any."""
 
 FEW = 1000
 """So many arguments, with what is in lists among them, are looked at in passing."""
@@ -182,19 +182,19 @@ def answer(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIO
     look for whose call it is.
     """
     record = None
-    leaves: Any = [*args, *kwargs.values()]
+    leaves: Any = [*args, *kwargs.values()] if kwargs else [*args]
     for x in leaves:  # which grows
         kind = type(x)
+        if kind in HANDLELESS:
+            continue
         if kind is Tensor:
             if record is None:
                 record = x.record
             elif x.record is not record:
                 break
-        elif kind is list or kind is tuple:
-            if len(leaves) > FEW:
-                break
+        elif (kind is tuple or kind is list) and len(leaves) <= FEW:
             leaves += x
-        elif kind not in PLAIN_TYPES and kind not in OPTIONS:
+        else:
             break
     else:
         if record is not None:
