@@ -199,7 +199,11 @@ def answer(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIO
     else:
         if record is not None:
             if kwargs or function not in FAST_RULES:
-                return recorded(function, args, kwargs, record.ambient)
+                if record.ambient is not None:
+                    return recorded(function, args, kwargs, record.ambient)
+                out = record_any(function, args, kwargs)
+                asked = type(out) is not Tensor and gives_constants(args, kwargs)
+                return as_constants(out) if asked else out
             if len(args) > 2:
                 return record_several(function, args, record.ambient)
             return record_one(function, *args) if len(args) == 1 else record_two(function, *args)
@@ -226,9 +230,8 @@ def recorded(
     if ambient is not None:
         args, kwargs = ambient.lift(args), ambient.lift(kwargs)
     out = record_any(function, args, kwargs)
-    if type(out) is Tensor or "out" in kwargs or not gives_constants(args, kwargs):
-        return out
-    return as_constants(out)
+    asked = type(out) is not Tensor and gives_constants(args, kwargs)
+    return as_constants(out) if asked else out
 
 
 def record_one(function: Function, x: Any) -> Any:
