@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Never, NoReturn, Self
 import numpy as np
 from attrs import define, field
 
-from tape_ad.base.arrays.interpreter import is_box, plain
+from tape_ad.base.arrays.interpreter import NO_OPTIONS, is_box, plain
 from tape_ad.base.arrays.overridable import ACTIVE, asarray
 from tape_ad.base.errors import ConversionError, DtypeError, RecordMismatchError
 from tape_ad.base.memory import UNDECIDED, decide_on_freed_memory
 from tape_ad.base.trees import map_leaves
 from tape_ad.record.arena import CONSTANT, held_arrays, wait_until_free
 from tape_ad.record.constants import promote
-from tape_ad.record.dispatch import NO_OPTIONS, recorded
+from tape_ad.record.dispatch import recorded
 from tape_ad.record.inspection.nodes import Node, held_bytes, node_of
 from tape_ad.record.inspection.observing import observer_for
 from tape_ad.record.inspection.pages.figures import shown_by_repr

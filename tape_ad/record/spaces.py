@@ -182,7 +182,8 @@ def fitted(
             "axes in front everywhere for a stack of them"
         )
     if value.dtype.kind not in "biufc" or (value.dtype.kind == "c" and dtype.kind != "c"):
-        raise SeedError(f"{what} has dtype {value.dtype}, which does not fit {dtype}")
+        words = "" if value.dtype.kind in "biufc" else "; handles are asked for by grads.wrt(p)"
+        raise SeedError(f"{what} has dtype {value.dtype}, which does not fit {dtype}{words}")
     start = unbroadcast(value, shape, dtype, ndim)
     if start is value and is_plain(value):
         start = value.copy()  # the result may be this very array, and the caller may write to it

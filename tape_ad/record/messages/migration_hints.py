@@ -13,19 +13,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType, ModuleType
 from typing import Any, ClassVar, NoReturn, TypeVar
 
-__all__ = [
-    "MIGRATION_HINTS",
-    "CalledOnly",
-    "MigrationHint",
-    "attributes_of",
-    "hint_for",
-    "listed",
-    "published",
-    "there",
-    "unexpected",
-    "with_hints",
-]
-
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 MAKE_A_LEAF = "rec = ta.ComputationRecord(); x = rec.tensor(array)"
