@@ -327,7 +327,8 @@ def unstack(x: Array, /, *, axis: Any = 0) -> tuple[Array, ...]:
     """Take the parts at each place of an axis, without the axis."""
     x = with_axes("unstack", x, 1)
     (number,) = normalize_axis_tuple(axis, x.ndim)
-    return tuple(x[along(number - x.ndim, i)] for i in range(x.shape[number]))
+    before = (slice(None),) * number  # and no Ellipsis, which would make arrays of numbers
+    return tuple(x[(*before, i)] for i in range(x.shape[number]))
 
 
 def trim_zeros(filt: Array, trim: str = "fb", axis: int | Sequence[int] | None = None) -> Array:
