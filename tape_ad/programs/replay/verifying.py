@@ -176,13 +176,9 @@ def differ(one: Any, other: Any) -> bool:
     return False
 
 
-NUMPYS: dict[type, type] = {float: np.float64, complex: np.complex128}
-"""What a copy of other people's code gives where the code itself gives one of Python's numbers."""
-
-
 def difference_of(got: Any, wanted: Any, same: Callable[[Any, Any], Any]) -> str:
     """Say in what two leaves differ; nothing where they do not."""
-    if type(got) not in (type(wanted), NUMPYS.get(type(wanted))):
+    if type(got) is not type(wanted):
         return f"a {type(got).__name__} in place of a {type(wanted).__name__}"
     if not isinstance(wanted, (np.ndarray, np.generic, float, complex, int)):
         return "" if got == wanted else f"{got!r} in place of {wanted!r}"
