@@ -251,7 +251,8 @@ def of_series(original: Function, function: Function) -> Function:
         ]
         if not reaches((given, kwargs)):
             return original(*given, **kwargs)
-        return function(*given, **kwargs)
+        found = function(*given, **kwargs)
+        return as_pythons(found) if original.__module__ == "math" else found
 
     return calling
 

@@ -184,6 +184,7 @@ RESULTS: dict[str, tuple[Any, Any]] = {
     "float of an array": (lambda x: float(np.asarray(x).sum()) * 2.0, X),
     "math": (lambda x: math.sin(float(x[0])) / 3, X),
     "math of a number of NumPy's": (lambda x: math.atan2(x[0], x[1]), X),
+    "a sum": (lambda x: math.fsum([float(v) for v in x]), X),
     "complex": (lambda x: complex(float(x[0]), 1.0) ** 2, X),
     "cmath": (lambda x: cmath.exp(complex(x[0])), X),
     "parts": (lambda x: (*math.modf(x[1]), math.frexp(x[0])[0]), X),
@@ -212,3 +213,17 @@ def test_a_compiled_copy_gives_pythons_numbers_where_the_function_does(name: str
 
 def leaves(result: Any) -> Any:
     return result if isinstance(result, tuple) else (result,)
+
+
+def filled(x: Any) -> Any:
+    left = np.zeros(3)
+    for i, each in enumerate(x):
+        left[i] = each * 2
+    return float(left.sum()) / 2
+
+
+def test_a_compiled_copy_that_fills_arrays_gives_pythons_number_once_it_is_checked() -> None:
+    compiled = ta.compile(ta.differentiable(filled), check_every=1)
+    found = [compiled(X * k) for k in range(1, 6)]
+    assert type(found[-1]) is float
+    np.testing.assert_allclose(found, [filled(X * k) for k in range(1, 6)])
