@@ -6,7 +6,6 @@ __all__ = ["section"]
 
 KEPT: Mapping[str, Mapping[str, str]] = {
     "scipy.integrate": {
-        "`qmc_quad`": "a gradient takes 2.9 times as long by SciPy's steps",
         "`quad` `quad_vec` `solve_ivp` `odeint` `solve_bvp`": "derivatives of the solution",
     },
     "scipy.linalg": {
@@ -16,7 +15,6 @@ KEPT: Mapping[str, Mapping[str, str]] = {
         "equations, factors, spectra, functions of matrices": "derivatives of the solution",
     },
     "scipy.optimize": {
-        "`approx_fprime`": "a gradient takes 2.3 times as long by SciPy's steps",
         "searches, roots, fits and programs": "derivatives of the solution",
     },
     "scipy.stats": {
