@@ -19,9 +19,7 @@ KEPT: Mapping[str, Mapping[str, str]] = {
     },
     "scipy.stats": {
         "`entropy`": "a share of 0 gives all others their slopes, which are nan in SciPy's steps",
-        "`power_divergence`": (
-            "at a power of 1 SciPy computes Pearson's statistic, in which there is no power"
-        ),
+        "`power_divergence`": "in SciPy's formula for a power of 1 there is no power",
         "`boxcox_llf` `yeojohnson` `yeojohnson_llf`": (
             "SciPy takes logarithms where a power is 0, or 2; ours move on smoothly there"
         ),
