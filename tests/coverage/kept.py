@@ -33,7 +33,8 @@ KEPT: Mapping[str, Mapping[str, str]] = {
         ),
         "`kendalltau` and other tests of ranks": "they are constant, so that nothing is recorded",
         "`permutation_test` `monte_carlo_test`": "what is resampled is not recorded",
-        "`tukey_hsd` `dunnett`": "p-values are computed when they are asked for",
+        "`tukey_hsd`": "p-values are computed when they are asked for",
+        "`dunnett`": "p-values are integrated at random points, without a derivative",
         "`scoreatpercentile`": "on an element SciPy's does not depend on the share",
         "`rv_discrete` `poisson_binom`": "numbers are looked for in a set; one step is compiled",
         "distributions": (

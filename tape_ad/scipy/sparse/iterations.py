@@ -15,7 +15,7 @@ from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, Shape, as_array, joined, refuse_handles
 from tape_ad.extend.maps import PlainMap
 from tape_ad.extend.patterns import Pattern, by_batch, reads
-from tape_ad.extend.rules import Call, Entry, outputs, overridable, rule, takes_over
+from tape_ad.extend.rules import Entry, arguments_of, outputs, overridable, rule, takes_over
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.functions import expm
 from tape_ad.scipy.linalg.systems import Coefficients, RightHandSide, in_columns
@@ -145,11 +145,6 @@ def iterated_in_right(
     if output:
         return None
     return RightHandSide(started_afresh(data, pattern, name, options), vector=True)
-
-
-def iterated_signature(data: Array, b: Array, pattern: Any, name: str, options: Any) -> Call:
-    """Sort the arguments of `iterated`."""
-    return (as_array(data), as_array(b)), {"pattern": pattern, "name": name, "options": options}
 
 
 def matrix_of(operator: Any) -> Any:
@@ -326,9 +321,11 @@ def expm_multiply(A: Any, B: Array, *more: Any, **options: Any) -> Array:  # noq
 
 
 ITERATIONS: dict[Any, Entry] = {
-    iterated: outputs(iterated_in_data, iterated_in_right, signature=iterated_signature),
+    iterated: outputs(
+        iterated_in_data, iterated_in_right, signature=arguments_of(iterated, "data b")
+    ),
     exponential_times: rule(
         exponential_partial,
-        signature=lambda b, matrix, options: ((b,), {"matrix": matrix, "options": options}),
+        signature=arguments_of(exponential_times, "b"),
     ),
 }
