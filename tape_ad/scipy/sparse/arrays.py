@@ -109,12 +109,25 @@ OTHER = "tape_ad.scipy.sparse: "
 
 @define(eq=False, repr=False, init=False)
 class SparseArray:
-    """What the arrays of all formats have; see SciPy's for the methods.
+    """A sparse array in one of SciPy's formats, whose elements may be a handle.
+
+    Parameters
+    ----------
+    arg1
+        As in SciPy: a dense array, a sparse one, or a tuple of data and where they are. Of these,
+        what is data may be a handle. A dense one keeps its zeros as elements, which have a
+        gradient. Elements at the same place are added up.
+    shape, dtype, copy
+        As in SciPy.
 
     Attributes
     ----------
     elements : array or Tensor, shape (nnz,)
     pattern : Pattern
+
+    Notes
+    -----
+    Without a handle, SciPy's own array is made. See SciPy's for the methods.
     """
 
     __array_ufunc__ = None  # so that arrays and handles leave operators to it
@@ -509,25 +522,6 @@ for _ufunc in (
     setattr(SparseArray, _ufunc.__name__, elementwise(_ufunc))
 
 
-def documented(name: str) -> str:
-    """Write the docstring of a format."""
-    return f"""The format of `scipy.sparse.{name}`, whose elements may be a handle.
-
-    Parameters
-    ----------
-    arg1
-        As in SciPy: a dense array, a sparse one, or a tuple of data and where they are. Of these,
-        what is data may be a handle. A dense one keeps its zeros as elements, which have a
-        gradient. Elements at the same place are added up.
-    shape, dtype, copy
-        As in SciPy.
-
-    Notes
-    -----
-    Without a handle, SciPy's own array is made.
-    """
-
-
 FORMATS: dict[str, type[SparseArray]] = {
     f"{name}_{kind}": type(
         f"{name}_{kind}",
@@ -535,7 +529,7 @@ FORMATS: dict[str, type[SparseArray]] = {
         {
             "__slots__": (),
             "__module__": "tape_ad.scipy.sparse",
-            "__doc__": documented(f"{name}_{kind}"),
+            "__doc__": SparseArray.__doc__,
             "format": name,
             "is_matrix": kind == "matrix",
         },

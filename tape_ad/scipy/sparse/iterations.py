@@ -158,6 +158,22 @@ def iteration(name: str) -> Solver:
     solver = getattr(scipy.sparse.linalg, name)
 
     def public(A: Any, b: Array, *args: Any, **options: Any) -> Any:  # noqa: N803 - SciPy's name
+        """Solve ``A @ x = b`` by iteration, as `scipy.sparse.linalg.{name}` does.
+
+        Parameters
+        ----------
+        A : matrix, sparse or dense, of ours or SciPy's, LinearOperator, or Tensor, shape (n, n)
+            Of an operator that holds handles the whole matrix is made.
+        b : array or Tensor, shape (n,)
+        options
+            As in SciPy. A derivative is solved for with the same ones, and so has the same
+            tolerance.
+
+        Returns
+        -------
+        x : array or Tensor, shape (n,)
+        info : int
+        """
         if args:  # which is allowed of x0 alone
             options["x0"] = args[0]
         if isinstance(A, differentiable(scipy.sparse.linalg.LinearOperator)):
@@ -178,21 +194,7 @@ def iteration(name: str) -> Solver:
 
     public.__name__ = public.__qualname__ = name
     public.__module__ = "tape_ad.scipy.sparse.linalg"
-    public.__doc__ = f"""Solve ``A @ x = b`` by iteration, as `scipy.sparse.linalg.{name}` does.
-
-    Parameters
-    ----------
-    A : matrix, sparse or dense, of ours or SciPy's, LinearOperator, or Tensor, shape (n, n)
-        Of an operator that holds handles the whole matrix is made.
-    b : array or Tensor, shape (n,)
-    options
-        As in SciPy. A derivative is solved for with the same ones, and so has the same tolerance.
-
-    Returns
-    -------
-    x : array or Tensor, shape (n,)
-    info : int
-    """
+    public.__doc__ = (public.__doc__ or "").format(name=name)
     return public
 
 

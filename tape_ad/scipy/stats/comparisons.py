@@ -12,18 +12,9 @@ from tape_ad.extend.rules import Entry, arguments_of, overridable, rule
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stand_ins import stands_for
 from tape_ad.scipy.stats.methods import ppf, sf
-from tape_ad.scipy.stats.results import ConfidenceInterval
-from tape_ad.scipy.stats.samples import floating
+from tape_ad.scipy.stats.samples import ConfidenceInterval, floating
 
 __all__ = ["tukey_hsd"]
-
-
-def moments_of(samples: Any) -> tuple[Any, Any, Any]:
-    """The means, variances and sizes of samples."""
-    arrays = [floating(array_of(x)) for x in samples]
-    sizes = np.array([x.shape[0] for x in arrays])
-    means = np.stack([np.mean(x) for x in arrays])
-    return means, np.stack([np.var(x, ddof=1) if x.size > 1 else 0.0 * x[0] for x in arrays]), sizes
 
 
 # Groups
@@ -89,7 +80,10 @@ def tukey_hsd(*args: Any, equal_var: bool = True) -> TukeyHSDResult:
     """
     options = {} if equal_var else {"equal_var": False}  # which SciPy 1.15 brought
     told = scipy.stats.tukey_hsd(*plain(args), **options)
-    means, variances, sizes = moments_of(args)
+    arrays = [floating(array_of(x)) for x in args]
+    sizes = np.array([x.shape[0] for x in arrays])
+    means = np.stack([np.mean(x) for x in arrays])
+    variances = np.stack([np.var(x, ddof=1) if x.size > 1 else 0.0 * x[0] for x in arrays])
     groups, total = len(args), int(np.sum(sizes))
     df: Any = np.float64(total - groups)
     if equal_var:
