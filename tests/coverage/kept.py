@@ -104,14 +104,13 @@ KEPT: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def section() -> Iterator[str]:
-    """Write the lines of the page."""
-    yield "## In place of SciPy's own Python\n"
-    yield (
-        "What is written here though SciPy has it in Python, or steps of it, as its derivative is\n"
-        "better than that of SciPy's steps, or takes less time.\n"
-    )
-    for module, functions in KEPT.items():
-        yield f"### {module}: what is kept\n"
-        yield from (f"- {names}: {why}" for names, why in functions.items())
+def section(module: str) -> Iterator[str]:
+    """Write the lines of a module's page."""
+    if module in KEPT:
+        yield "## In place of SciPy's own Python\n"
+        yield (
+            "What is written here though SciPy has it in Python, or steps of it, as its derivative "
+            "is\nbetter than that of SciPy's steps, or takes less time.\n"
+        )
+        yield from (f"- {names}: {why}" for names, why in KEPT[module].items())
         yield ""

@@ -10,7 +10,13 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.distributions import kolmogorov, smirnov
 from tape_ad.scipy.special.elementary import root_slope
 from tape_ad.scipy.special.incomplete import gamma_density, gammainc_slope
-from tape_ad.scipy.special.noncentral import chi_first, chi_second, fisher_fourth, student_third
+from tape_ad.scipy.special.noncentral import (
+    chi_first,
+    chi_second,
+    chi_terms,
+    fisher_fourth,
+    student_third,
+)
 from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.expectations import PARTS, SHARES, expectation
 from tape_ad.scipy.stats.families import (
@@ -324,6 +330,15 @@ def chi_rise(y: Array, df: Array, nc: Array) -> Array:
     return np.where(start, first, np.exp(more - own) / inner)
 
 
+def chi_score(y: Array, df: Array, nc: Array) -> Array:
+    """The slope of the log density of ncx2 by df: the mean of its terms' slopes, by shares."""
+    j, _, shapes, half = chi_terms(y, df, nc)
+    logs = sp.xlogy(j, 0.5 * nc * half) - sp.gammaln(j + 1) - sp.gammaln(shapes)
+    shares = np.exp(logs - np.max(logs, axis=0))
+    mean = np.sum(shares * sp.digamma(shapes), axis=0) / np.sum(shares, axis=0)
+    return 0.5 * (np.log(half) - mean)
+
+
 LINES: dict[tuple[str, str], Formula] = {
     ("ksone", "pdf"): lambda y, n: -smirnov(y, n, y),
     ("kstwobign", "pdf"): lambda y: -kolmogorov(y, y),
@@ -369,7 +384,7 @@ FAMILIES: dict[str, Family] = {
     "ncx2": Family(
         lambda y, df, nc: ratio(0.5 * df - 1, y) - 0.5 + 0.5 * nc * chi_rise(y, df, nc),
         (
-            Shape(slope=lambda y, df, nc: chi_second(y, y, df, nc)),
+            Shape(chi_score, slope=lambda y, df, nc: chi_second(y, y, df, nc)),
             Shape(
                 lambda y, df, nc: 0.5 * (y * chi_rise(y, df, nc) - 1),
                 slope=lambda y, df, nc: -pdf(y, df + 2, nc, 0.0, 1.0, name="ncx2"),
@@ -384,6 +399,12 @@ FAMILIES: dict[str, Family] = {
                 move=lambda y, c, d: by_power(y, c),
             ),
             Shape(lambda y, c, d: 1 / d - np.log1p(y**-c), move=burr_move),
+        ),
+    ),
+    "mielke": Family(  # burr's, with c = s and d = k / s
+        shapes=(
+            Shape(move=lambda y, k, s: burr_move(y, s, k / s) / s),
+            Shape(move=lambda y, k, s: by_power(y, s) - burr_move(y, s, k / s) * k / (s * s)),
         ),
     ),
     "exponpow": Family(

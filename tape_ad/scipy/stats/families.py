@@ -37,6 +37,22 @@ def log_root(y: Array, c: Array) -> Array:
     return in_double(logarithm, y, c)
 
 
+@overridable
+def odd_power(y: Array, p: Array) -> Array:
+    """sign(y) |y|**p, which is 0 at 0, and as steep there as beside it where p is above 0."""
+
+    def power(y: Array, p: Array) -> Array:
+        return np.where(y == 0, 0.0, np.sign(y) * np.absolute(y) ** p)
+
+    return in_double(power, y, p)
+
+
+def odd_power_slope(out: Array, y: Array, p: Array) -> Array:
+    """p |y|**(p - 1), and 0 at a cusp or jump."""
+    jump = np.equal(y, 0) & np.less_equal(p, 0)
+    return np.where(jump, 0.0, p * np.absolute(np.where(jump, 1.0, y)) ** (p - 1))
+
+
 def end_move(y: Array, c: Array) -> Array:
     """The move of ``(1 - u**c) / c`` with c, also at its end, where u is 0."""
     end = np.equal(c * y, 1)
@@ -80,6 +96,11 @@ FORMULAS: dict[Any, Entry] = {
     log_root: rule(
         quiet(lambda out, y, c: 1 / (1 + c * y)),
         quiet(lambda out, y, c: root_slope(y, c)),
+        facts=facts.ELEMENTWISE,
+    ),
+    odd_power: rule(
+        quiet(odd_power_slope),
+        quiet(lambda out, y, p: sp.xlogy(out, np.absolute(y))),
         facts=facts.ELEMENTWISE,
     ),
 }
@@ -171,9 +192,7 @@ def gennorm_shape(y: Array, beta: Array) -> Array:
 
 def gennorm_score(y: Array, beta: Array) -> Array:
     """The slope of the logarithm of the density of gennorm."""
-    size = np.absolute(y)
-    steep = np.equal(size, 0) & np.less(beta, 2)
-    return np.where(steep, 0.0, -beta * y * np.where(steep, 1.0, size) ** (beta - 2))
+    return -beta * odd_power(y, beta - 1)
 
 
 def skewnorm_slope(y: Array, a: Array) -> Array:
