@@ -19,7 +19,6 @@ from tape_ad.batching.arrays import (
     Members,
     OneByOneError,
     UnbatchableError,
-    asked_by_library,
     shape_of_one,
 )
 from tape_ad.batching.basics import Looped, is_of
@@ -77,7 +76,7 @@ def for_all(
     """Compute a function for all of a batch."""
     args, kwargs = out_by_name(function, args, kwargs)
     if kwargs.get("out") is not None:
-        return assigned_out(function, args, dict(kwargs))
+        return assigned_out(batch, function, args, dict(kwargs))
     facts = known_facts(function)
     if facts.about_shapes:
         return function(*map_leaves(like_one, args), **kwargs)
@@ -326,17 +325,15 @@ def joined(batch: Batch, function: Function, parts: tuple[Any, ...]) -> Any:
     return BatchedArray(np.stack(parts), batch, not number)
 
 
-def assigned_out(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def assigned_out(
+    batch: Batch, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     """Compute a function, and write what it gives into what ``out=`` names."""
     out = kwargs.pop("out")
     targets = out if isinstance(out, tuple) else (out,)
     if any(target is not None and type(target) is not BatchedArray for target in targets):
-        if asked_by_library():
-            raise UnbatchableError
-        raise InPlaceError(
-            f"{called(function)}: what is computed for each of a batch cannot be written into one "
-            "array; leave out= away, or write to np.zeros_like(x) of a batched x"
-        )
+        batch.asked, batch.question = True, caller()
+        raise OneByOneError
     if targets[0] is not None:
         in_dtype_of(targets[0], function, args, kwargs)
     if kwargs.get("where", True) is not True and targets[0] is not None:

@@ -9,6 +9,7 @@ from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.base.arrays.overridable import (
     SYMBOLS,
     array_of,
+    as_in_key,
     batch_in,
     foreign,
     holds,
@@ -76,6 +77,7 @@ __all__ = [
     "as_array_constants",
     "as_constant",
     "as_constant_handle",
+    "as_in_key",
     "axes_of",
     "axis_of",
     "batch_in",

@@ -63,7 +63,7 @@ def solved_for_all(
         if np.all(t == t[0]):  # the function may branch on a time that is the same for each
             return values(lambda y: slope(float(t[0]), y), y)
         both = np.concatenate([t[:, None], y], 1)
-        return values(lambda each: slope(each[0], each[1:]), both)  # type: ignore[no-any-return]
+        return values(lambda each: slope(each[0], each[1:]), both)
 
     begins, ends, counts, calls, failed = chosen(checked, rows, y, f, options.get("first_step"))
     if not values.agreed(~failed):
