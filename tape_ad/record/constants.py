@@ -7,6 +7,7 @@ record. Where it meets a handle of a record it is the plain array that it holds.
 
 import sys
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from operator import getitem
 from typing import Any
 from weakref import ref
@@ -162,7 +163,8 @@ def constant_of(array: Any, kind: Any) -> Any:
     """Make a constant of an array."""
     handle: Any = new(kind)
     handle.record, handle.index = None, -1
-    handle.mark = ACTIVE.get().batches  # whose arrays it may come to hold
+    batches = ACTIVE.get().batches  # whose arrays it may come to hold
+    handle.mark = batches[-1].level if batches else 0
     handle.data = array
     return handle
 
@@ -236,13 +238,18 @@ def prepare(target: ConstantTensor) -> None:
         memory.move(alive)
 
 
+TRIED_AGAIN: ContextVar[bool] = ContextVar("tape_ad_tried_again", default=False)
+"""Whether a call to which an array of a batch is refused is made again, with handles."""
+
+
 def take_in(target: ConstantTensor, value: Any) -> None:
     """Let a constant that was made in a batch hold an array for each, which is written to.
 
     Raises
     ------
     InPlaceError
-        Where it was not, or has views, and where the value is traced.
+        Where it was not, or has views, where the call is made again then, and where the value is
+        traced.
     """
     own: Any = value.data if type(value) in CONSTANTS else value
     if not isinstance(own, ArrayInterface):
@@ -256,7 +263,8 @@ def take_in(target: ConstantTensor, value: Any) -> None:
             holder = holder.stack
         memory = getattr(target, "memory", None)
         apart = memory is None or (memory.owned and len(memory.alive()) == 1)
-        if apart and batch in made_in(target) and target.data.flags.c_contiguous:
+        known = batch.level <= target.mark and not TRIED_AGAIN.get()
+        if apart and known and target.data.flags.c_contiguous:
             target.memory = None
             target.data = np.array(target.data, like=own)
             return
@@ -266,12 +274,6 @@ def take_in(target: ConstantTensor, value: Any) -> None:
         traced_in_a_library(what)
         or f"{caller()} {what}; make the array by np.zeros_like(x) or np.stack([...])"
     )
-
-
-def made_in(constant: Any) -> tuple[Any, ...]:
-    """List the batches that were being run over when a constant was made."""
-    batches: tuple[Any, ...] = constant.mark
-    return batches
 
 
 def promote(target: ConstantTensor, record: Any) -> None:
