@@ -61,6 +61,8 @@ def answer_in_batch(
     """Compute a function for all of a batch: at once if it is known how, or else in a loop."""
     if batch.ended:
         raise ValueError(ENDED)
+    if function is getitem:
+        return item_in_batch(batch, *args)
     if batch.counted is None:
         return for_all(batch, function, args, kwargs)
     try:
@@ -385,6 +387,11 @@ def item(x: Any, key: Any) -> Any:
         key = unwrapped(key)
     if type(found) is not Batch or found.ended:
         return found.call(getitem, (x, key), NO_OPTIONS)
+    return item_in_batch(found, x, key)
+
+
+def item_in_batch(found: Batch, x: Any, key: Any) -> Any:
+    """Pick from each of a batch, or from what is the same for each by keys of each."""
     try:
         out = item_of_all(found, x, key)
     except IndexError:  # of some, perhaps

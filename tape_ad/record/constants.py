@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from operator import getitem
-from typing import Any
+from typing import Any, Never
 from weakref import ref
 
 import numpy as np
@@ -132,7 +132,7 @@ class ConstantTensor(Tensor, BitsInPlace):
         """Cast; see `ndarray.astype`."""
         return as_constants(self.data.astype(dtype, *more, **options))
 
-    def grad(self, seed: Any = None, *, release: bool = False) -> Any:
+    def grad(self, seed: Any = None, *, release: bool = False, **unknown: Never) -> Any:
         """Refuse a gradient, since nothing was recorded.
 
         Raises

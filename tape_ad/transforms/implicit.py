@@ -19,11 +19,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.overridable import anywhere, array_of
-from tape_ad.base.errors import (
-    ConvergenceWarning,
-    DtypeError,
-    SingularJacobianError,
-)
+from tape_ad.base.errors import ConvergenceWarning, DtypeError, SingularJacobianError
 from tape_ad.base.trees import flatten
 from tape_ad.record.handles import any_handle, outside, plain, records_of, up_to
 from tape_ad.record.primals import primal
@@ -146,13 +142,34 @@ def check_regular(matrix: Array, name: str, advice: str = "") -> None:
         )
 
 
-def on_plain_arrays(function: Function) -> Any:
-    """Let a function return plain numbers, which a solver can work with, whatever it closes over.
+class OnPlainArrays:
+    """A function that returns plain numbers, whatever it closes over; processes can be sent it.
 
     Attributes
     ----------
     found : list
         Of what is returned: a handle that the function gave, if it ever gave one.
+    """
+
+    found: list[Any]
+    __wrapped__: Function
+
+    def __init__(self, function: Function) -> None:
+        functools.update_wrapper(self, function)
+        self.found = []
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function."""
+        value = self.__wrapped__(*args, **kwargs)
+        if not any_handle(value):
+            return value
+        if not self.found:
+            self.found.extend(leaf for leaf in flatten(value) if type(leaf) is Tensor)
+        return plain(value)
+
+
+def on_plain_arrays(function: Function) -> OnPlainArrays:
+    """Let a function return plain numbers, which a solver can work with, whatever it closes over.
 
     Raises
     ------
@@ -161,19 +178,7 @@ def on_plain_arrays(function: Function) -> Any:
     """
     if not callable(function):
         raise TypeError(f"a function of the unknowns is asked for, not {function!r}")
-    found: list[Any] = []
-
-    @functools.wraps(function)
-    def solving(*args: Any, **kwargs: Any) -> Any:
-        value = function(*args, **kwargs)
-        if not any_handle(value):
-            return value
-        if not found:
-            found.extend(leaf for leaf in flatten(value) if type(leaf) is Tensor)
-        return plain(value)
-
-    solving.found = found  # type: ignore[attr-defined]  # a function takes any attribute
-    return solving
+    return OnPlainArrays(function)
 
 
 @contextmanager

@@ -1,9 +1,11 @@
 """Polynomials and rational functions through points, which are smooth at the points, too."""
 
+import inspect
 from typing import Any
 
 import numpy as np
 
+from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array, in_double, joined
 from tape_ad.extend.rules import Entry, constants, overridable
 from tape_ad.scipy.installed import scipy
@@ -45,12 +47,9 @@ def divided_differences(xi: Array, yi: Array) -> list[Array]:
 
 
 @stands_for(scipy.interpolate.BarycentricInterpolator._evaluate)
-def lagrange_form(self: Any, x: Array) -> Array:
-    """Evaluate a polynomial in Lagrange's form, which divides by no distance from the points."""
-    others = ~np.eye(self.xi.shape[0], dtype=bool)
-    apart = np.where(others, self.xi[:, None] - self.xi, 1.0)
-    factors = np.where(others, (x[..., None] - self.xi)[..., None, :], 1.0)
-    return (np.prod(factors, axis=-1) / np.prod(apart, axis=-1)) @ self.yi
+def barycentric_form(self: Any, x: Array) -> Array:
+    """Evaluate the polynomial through points, or the rational function that other weights make."""
+    return rational_value(self.xi, self.yi, self.wi, x)
 
 
 def lagrange(x: Array, w: Array) -> np.poly1d:
@@ -156,4 +155,6 @@ def searched(self: Any, x: Array, y: Array, **options: Any) -> None:
     refuse_handles("AAA", instead, x=joined(x), y=joined(y))
 
 
-RATIONAL: dict[Any, Entry] = {**constants(nearest_support)}
+RATIONAL: dict[Any, Entry] = {
+    **constants(nearest_support, facts=facts.composed(inspect.unwrap(nearest_support)))
+}
