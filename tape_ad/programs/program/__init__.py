@@ -1,7 +1,7 @@
 """The program: calls in single static assignment, and the plainest way to run one."""
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -248,6 +248,9 @@ class Program:
         """Number all values, in the order in which they come to be."""
         values = [*self.inputs, *(constant.value for constant in self.constants)]
         for call in self.calls:
+            body = getattr(call.function, "body", None)
+            if type(body) is Program:  # of a loop
+                values += body.numbers()
             values += call.outputs
         return {value: number for number, value in enumerate(values)}
 
@@ -328,8 +331,35 @@ def listed(step: Step, numbers: Mapping[Value, int]) -> str:
     if isinstance(step, Guard):
         question = getattr(step.question, "__name__", str(step.question))
         return f"guard {question} %{numbers[step.value]} is {step.answer!r}, {step.line}"
+    if type(getattr(step.function, "body", None)) is Program:
+        return "\n".join(listed_loop(step, numbers))
     given = ", ".join(f"%{numbers[v]}: {v}" for v in step.outputs)
     return f"{given} = {written(step, numbers)}"
+
+
+def listed_loop(call: Call, numbers: Mapping[Value, int]) -> Iterator[str]:
+    """Write a loop as the lines of a listing, with its body below its head."""
+    loop: Any = call.function
+    body, given = loop.body, call.args
+
+    def pairs(ours: Iterable[Value], theirs: Iterable[Value]) -> str:
+        return ", ".join(
+            f"%{numbers[a]} = %{numbers[b]}" for a, b in zip(ours, theirs, strict=True)
+        )
+
+    yield f"for k in range({loop.count}):"
+    if loop.carried:
+        yield f"  first {pairs(body.inputs[: loop.carried], given[: loop.carried])}"
+    yield f"  with {pairs(body.inputs[loop.carried :], given[loop.carried :])}"
+    for step in body.steps:
+        yield from ("  " + line for line in listed(step, numbers).splitlines())
+    if loop.carried:
+        yield f"  next {pairs(body.inputs[: loop.carried], body.output[: loop.carried])}"
+    stacks = call.outputs[loop.carried :]
+    for stack, value in zip(stacks, body.output[loop.carried :], strict=True):
+        yield f"  %{numbers[stack]}: {stack} [k] = %{numbers[value]}"
+    for out, value in zip(call.outputs, body.inputs[: loop.carried], strict=False):
+        yield f"%{numbers[out]}: {out} = last %{numbers[value]}"
 
 
 def written(call: Call, numbers: Mapping[Value, int]) -> str:
