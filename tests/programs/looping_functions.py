@@ -40,7 +40,9 @@ class RandomLoops:
         kept: list[Any] = []
         total: Any = 0.0
         for _ in range(int(rng.integers(1, 4))):
-            kind = str(rng.choice(["plain", "branches", "nested", "exits", "filled", "backwards"]))
+            kind = str(
+                rng.choice(["plain", "branches", "nested", "exits", "filled", "backwards", "asks"])
+            )
             count = int(rng.integers(self.steps // 2, self.steps))
             body, inner = body_of(rng), body_of(rng)
             period = int(rng.integers(2, 4))
@@ -54,6 +56,8 @@ class RandomLoops:
                         inner(state, xs, w, j + 1)
                 other = kind == "branches" and k % period == 0
                 (inner if other else body)(state, xs, w, count - k if kind == "backwards" else k)
+                if kind == "asks" and np.sum(state[0]) > 0.2:
+                    state[1] = state[1] * 0.5
                 if kind == "filled":
                     row[k] = np.sum(state[0]) * 0.1 + row[k - 1] * 0.5
                 total = total + np.sum(state[k % 2 and 1])

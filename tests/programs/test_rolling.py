@@ -84,3 +84,64 @@ def test_loops_give_the_bits_of_their_iterations(
     assert_same(engine_named("numpy")(program)(*others), wanted)
     native = engine_named("native")
     assert_same(native(program)(*others), native(flat)(*others))
+
+
+def choosing(x: Any, limits: Any) -> Any:
+    for k in range(60):
+        x = np.sin(x) + 0.6 if np.sum(x) > limits[k] else np.cos(x)
+        if np.max(x) > 10:
+            break
+    return x
+
+
+@pytest.mark.parametrize("place", [0, 1, 17, 42, 59])
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+def test_a_guard_keeps_its_place_in_the_iteration(place: int, engine: str) -> None:
+    x, limits = np.array([0.3, 0.5]), np.zeros(60)
+    program = captured(choosing, x, limits)
+    other = limits.copy()
+    other[place] = 5.0
+    replay = engine_named(engine)(program)
+    (loop,) = loops_of(program)
+    assert len(program.guards) == 2 * 60
+    assert len(loop.body.guards) == 2
+    assert type(replay(x, limits)) is tuple
+    wanted = interpret(unrolled(program), (x, other))
+    assert wanted.answer is False
+    assert wanted.guard == 2 * place
+    for diverged in (interpret(program, (x, other)), replay(x, other)):
+        assert (diverged.guard, bool(diverged.answer)) == (wanted.guard, False)
+
+
+def test_each_count_of_iterations_is_a_program() -> None:
+    def halving(x: Any) -> Any:
+        total = 0.0
+        while x > 1e-3:
+            x = x * 0.9 + 1e-6 * np.sin(x)
+            total = total + x * np.cos(x)
+        return total
+
+    slope = ta.grad(halving)
+    compiled = ta.compile(slope, engine="native")
+    for x in (1.0, 1.0, 2.0, 2.0, 1.0001, 2.0001, 5.0, 5.0, 1.0002):
+        np.testing.assert_allclose(compiled(np.array(x)), slope(np.array(x)), rtol=1e-12)
+    assert len(compiled.programs) == 3
+    assert all(map(loops_of, compiled.programs))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_threads_go_round_together(threads: int) -> None:
+    def steps(x: Any, big: Any) -> Any:
+        for _ in range(60):
+            x = x * 1.05 + np.sum(x) * 0.001
+            if x[0] > 100:
+                return x
+        return np.sum(np.tanh(big) * x[0])
+
+    x, big = np.full(4, 0.01), np.linspace(0, 1, 120_000)
+    program = captured(steps, x, big)
+    assert loops_of(program)
+    replay = engine_named("native")(program, threads)
+    np.testing.assert_allclose(replay(x, big)[0], steps(x, big), rtol=1e-12)
+    found, wanted = (each(x * 1e3, big) for each in (replay, engine_named("numpy")(program)))
+    assert found.guard == wanted.guard > 20

@@ -68,7 +68,7 @@ def is_plain(ufunc: Any) -> bool:
 
     That is asked of NumPy's own ufuncs, whose facts are known from the beginning.
     """
-    if getattr(np, ufunc.__name__, None) is not ufunc or ufunc in FAILING:
+    if vars(np).get(ufunc.__name__) is not ufunc or ufunc in FAILING:
         return False
     if ufunc.nout != 1 or ufunc.signature is not None:
         return False

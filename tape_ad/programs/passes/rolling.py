@@ -17,7 +17,7 @@ from attrs import define, field, frozen
 
 from tape_ad.base.trees import structure_of
 from tape_ad.programs.passes.rewriting import Rewriting
-from tape_ad.programs.program import Call, Program, Value, root_of
+from tape_ad.programs.program import Call, Guard, Program, Step, Value, root_of
 from tape_ad.programs.program.loops import Loop, Moving, Stacking, element_of
 from tape_ad.rules.maps import clone
 
@@ -97,8 +97,10 @@ class Tokens:
         for place, step in enumerate(program.steps):
             starts.append((len(operands), len(integers), len(values)))
             if not isinstance(step, Call):
-                numbers.append(-1 - place)  # a guard is like nothing else
-                operands.append(number_of[step.value])
+                number = number_of[step.value]
+                operands.append(number)
+                mark = (step.question, type(step.answer), repr(step.answer), step.line)
+                numbers.append(tokens.setdefault((mark, kind_of[number]), len(tokens)))
                 continue
             parts: list[Any] = [step.function, step.several]
             for arg in step.args:
@@ -413,7 +415,7 @@ class Rolling:
         tokens, first, outputs = self.tokens, found.first, found.outputs
         steps = self.program.steps[found.start : found.start + found.period]
         for step in steps:
-            if not isinstance(step, Call) or any(map(is_large, step.outputs)):
+            if isinstance(step, Call) and any(map(is_large, step.outputs)):
                 return False
         if not self.move_alike(found):
             return False
@@ -658,7 +660,7 @@ class Body:
         self.carried = list(of_slot.values())
         self._slots, self._reads = of_slot, of_read
         self.stacks: dict[tuple[int, int], Value] = {}
-        self._steps: list[Call] = []
+        self._steps: list[Step] = []
         self._elements: dict[tuple[int, int, int, int], Value] = {}
         for key in found.elements:
             self.read_element(key)
@@ -691,6 +693,10 @@ class Body:
             return Moving(number, way) if way else number
 
         for step in steps:
+            if isinstance(step, Guard):
+                value = operand(step.value)
+                self._steps.append(Guard(step.question, value, step.answer, step.line))
+                continue
             before = list(step.operands)
             args = tuple([respelled(arg, operand, integer) for arg in step.args])
             kwargs = step.kwargs and respelled(dict(step.kwargs), operand, integer)

@@ -241,15 +241,20 @@ class Program:
 
     @property
     def guards(self) -> list[Guard]:
-        """The steps that compare."""
-        return [step for step in self.steps if isinstance(step, Guard)]
+        """The steps that compare; those of a loop as often as they are done."""
+        found: list[Guard] = []
+        for step in self.steps:
+            if isinstance(step, Guard):
+                found.append(step)
+            elif (body := body_of(step)) is not None and (own := body.guards):
+                found += own * step.function.count  # type: ignore[attr-defined]  # it is a loop
+        return found
 
     def numbers(self) -> dict[Value, int]:
         """Number all values, in the order in which they come to be."""
         values = [*self.inputs, *(constant.value for constant in self.constants)]
         for call in self.calls:
-            body = getattr(call.function, "body", None)
-            if type(body) is Program:  # of a loop
+            if (body := body_of(call)) is not None:
                 values += body.numbers()
             values += call.outputs
         return {value: number for number, value in enumerate(values)}
@@ -272,6 +277,12 @@ class Program:
         lines += [listed(step, numbers) for step in self.steps]
         lines.append(f"return {shown(self.output, numbers)}")
         return "\n".join(lines)
+
+
+def body_of(call: Call) -> Program | None:
+    """Give the body of a loop; None for any other call."""
+    body = getattr(call.function, "body", None)
+    return body if type(body) is Program else None
 
 
 def root_of(value: Value) -> Value:
@@ -331,7 +342,7 @@ def listed(step: Step, numbers: Mapping[Value, int]) -> str:
     if isinstance(step, Guard):
         question = getattr(step.question, "__name__", str(step.question))
         return f"guard {question} %{numbers[step.value]} is {step.answer!r}, {step.line}"
-    if type(getattr(step.function, "body", None)) is Program:
+    if body_of(step) is not None:
         return "\n".join(listed_loop(step, numbers))
     given = ", ".join(f"%{numbers[v]}: {v}" for v in step.outputs)
     return f"{given} = {written(step, numbers)}"
@@ -441,8 +452,12 @@ def interpreted(
             continue
         with np.errstate(**(step.errors or {})):
             out = step.function(*replaced(step.args, values), **replaced(step.kwargs, values))
+        if type(out) is Diverged:  # in a loop
+            return values, Diverged(guards + out.guard, out.answer)
         outs = out if step.several else (out,)
         values |= zip(step.outputs, outs, strict=True)
+        body = body_of(step)
+        guards += 0 if body is None else len(body.guards) * step.function.count  # type: ignore[attr-defined]  # it is a loop
     return values, None
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from attrs import evolve, field, frozen
 
 from tape_ad.base.trees import structure_of
-from tape_ad.programs.program import Call, Program, Step, Value, replaced
+from tape_ad.programs.program import Call, Diverged, Guard, Program, Step, Value, replaced
 
 __all__ = ["Loop", "Moving", "Stacking", "element_of", "iteration", "unrolled"]
 
@@ -96,13 +96,20 @@ class Loop:
     stackings: tuple[Stacking, ...] = ()
     __name__: str = field(default="loop", init=False)
 
-    def __call__(self, *operands: Any) -> list[Any]:
-        """Run it, the plainest way."""
+    def __call__(self, *operands: Any) -> Any:
+        """Run it, the plainest way; a guard that gets another answer ends it."""
         carried, read = list(operands[: self.carried]), operands[self.carried :]
         stacks = [each.empty() for each in self.stackings]
+        guards = 0
         for k in range(self.count):
             values: dict[Value, Any] = dict(zip(self.body.inputs, (*carried, *read), strict=True))
             for step in self.body.steps:
+                if isinstance(step, Guard):
+                    answer = step.question(values[step.value])
+                    if answer != step.answer:
+                        return Diverged(guards, answer)
+                    guards += 1
+                    continue
                 call = call_at(step, k)
                 with np.errstate(**(call.errors or {})):
                     out = call.function(
@@ -116,11 +123,11 @@ class Loop:
         return [*carried, *stacks]
 
 
-def call_at(step: Any, k: int) -> Call:
+def call_at(step: Call, k: int) -> Call:
     """Give a call of a body as it is in iteration k."""
     args, kwargs = moved(step.args, k), step.kwargs and moved(dict(step.kwargs), k)
     if args is step.args and kwargs is step.kwargs:
-        return step  # type: ignore[no-any-return]  # there are no guards in bodies
+        return step
     return Call(step.function, args, kwargs, step.outputs, step.several, step.errors)
 
 
@@ -166,6 +173,9 @@ def iteration(
     """
     by: dict[Value, Value] = dict(zip(loop.body.inputs, inputs, strict=True))
     for step in loop.body.steps:
+        if isinstance(step, Guard):
+            steps.append(step.replaced(by))
+            continue
         call = call_at(step, k)
         element = known_element(call.replaced(by), elements)
         if element is not None:

@@ -23,7 +23,7 @@ from tape_ad.programs.engines.native.ir import (
 from tape_ad.programs.engines.native.lowering import Lowered, LoweredStep
 from tape_ad.programs.engines.native.lowering.calls import Work
 from tape_ad.programs.engines.plans import LiveRanges, overwritten
-from tape_ad.programs.program import Call, Guard, Program, Value, root_of
+from tape_ad.programs.program import Call, Guard, Program, Value, body_of, root_of
 from tape_ad.rules.maps.indexing import added_at
 from tape_ad.rules.numpy.updates import updated
 
@@ -328,7 +328,8 @@ class Fusion:
         if len(each.work) > 1:  # parts of one array, which one run of native code has to write
             self._barrier = max(barrier, self._row)
         numbers = [self.put(part) for part in each.work]
-        self._barrier = len(self.slots) if isinstance(step, Guard) else barrier
+        guarded = isinstance(step, Guard) or bool(getattr(body_of(step), "guards", ()))
+        self._barrier = len(self.slots) if guarded else barrier
         return numbers
 
     def append(self, slot: Slot) -> None:

@@ -522,11 +522,14 @@ class LoopCall:
         Where what the body knows as memory of its own lies.
     written : frozenset of Value
         What of that it writes to.
+    guards : int
+        How many guards of the program come before it.
     """
 
     body: Any
     places: Mapping[Value, MemRef]
     written: frozenset[Value]
+    guards: int
 
     @property
     def refs(self) -> list[MemRef]:

@@ -325,6 +325,7 @@ def lower(
     program: Program,
     bodies: Mapping[Loop, Any] = MappingProxyType({}),
     placed: Mapping[Value, MemRef] = MappingProxyType({}),
+    guards: int = 0,
 ) -> Lowered:
     """Lower a program, step by step; what cannot be lowered is left to NumPy.
 
@@ -336,6 +337,8 @@ def lower(
         What becomes of its loops.
     placed : mapping of Value to MemRef
         Where some values lie.
+    guards : int
+        How many guards come before.
 
     Returns
     -------
@@ -353,7 +356,6 @@ def lower(
     cache = LoweringCache(memory_map)
     native = {each.value for each in program.constants if each.line == COMPUTED}
     steps: list[LoweredStep] = []
-    guards = 0
     for step in program.steps:
         if type(step) is Guard:
             guards += 1
@@ -361,7 +363,8 @@ def lower(
             continue
         assert type(step) is Call  # noqa: S101 - for mypy: there are no others
         if type(step.function) is Loop:
-            steps.append(lowered_loop(step, bodies[step.function], memory_map))
+            steps.append(lowered_loop(step, bodies[step.function], memory_map, guards))
+            guards += len(step.function.body.guards) * step.function.count
             native.update(step.outputs)
             continue
         if memory_map.look(step):
@@ -385,7 +388,7 @@ def lower(
     return Lowered(program, steps, memory_map)
 
 
-def lowered_loop(call: Call, body: Any, memory_map: MemoryMap) -> LoweredStep:
+def lowered_loop(call: Call, body: Any, memory_map: MemoryMap, guards: int) -> LoweredStep:
     """Lower a loop: what it carries is put where it is in the end, and its body does the rest.
 
     Raises
@@ -413,7 +416,7 @@ def lowered_loop(call: Call, body: Any, memory_map: MemoryMap) -> LoweredStep:
     written = frozenset(
         [*loop.body.inputs[: loop.carried], *(each.value for each in loop.stackings)]
     )
-    return LoweredStep(call, [*work, LoopCall(body, places, written)])
+    return LoweredStep(call, [*work, LoopCall(body, places, written, guards)])
 
 
 def known_ref(value: Value, memory_map: MemoryMap) -> MemRef:

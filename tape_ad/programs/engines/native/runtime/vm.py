@@ -423,10 +423,12 @@ word:
   br i1 %w.more, label %word, label %turn
 turn:
   %k = phi i64 [0, %word], [%k.next, %turned]
-  %turn.ignored = call i64 @walk(ptr %bases, ptr %roll.copy, ptr null)
+  %roll.found = call i64 @walk(ptr %bases, ptr %roll.copy, ptr null)
   %k.next = add i64 %k, 1
   %k.more = icmp ult i64 %k.next, %roll.count
-  br i1 %k.more, label %move, label %roll.done
+  %k.well = icmp eq i64 %roll.found, 0
+  %k.on = and i1 %k.more, %k.well
+  br i1 %k.on, label %move, label %roll.done
 move:
   %m = phi i64 [0, %turn], [%m.next, %move.go]
   %m.more = icmp ult i64 %m, %roll.moves
@@ -445,13 +447,22 @@ move.go:
 turned:
   br label %turn
 roll.done:
-  br i1 %many, label %roll.said, label %rolled
+  br i1 %many, label %roll.said, label %roll.known
 roll.said:
+  store i64 %roll.found, ptr %answer.at
   store atomic i64 1, ptr %finished release, align 8
-  br label %rolled
+  br label %roll.known
 roll.wait:
   call void @wait(ptr %finished, i64 1)
-  br label %rolled
+  %roll.heard = load i64, ptr %answer.at
+  br label %roll.known
+roll.known:
+  %roll.end = phi i64 [%roll.found, %roll.done], [%roll.found, %roll.said],
+                      [%roll.heard, %roll.wait]
+  %roll.on = icmp eq i64 %roll.end, 0
+  br i1 %roll.on, label %rolled, label %roll.passed
+roll.passed:
+  ret i64 %roll.end
 rolled:
   br label %next
 }

@@ -206,6 +206,8 @@ class Bytecode:
         The bytes that a thread needs for itself.
     places : mapping of Value to MemRef
         What of its own lies outside as well, in terms of that.
+    guards : int
+        How many guards come before those that it counts.
     """
 
     outside: Mapping[Value, Any]
@@ -216,6 +218,7 @@ class Bytecode:
     divided: bool = False
     own: int = 0
     places: Mapping[Value, MemRef] = field(factory=dict)
+    guards: int = 0
     _live: LiveRanges = field(factory=LiveRanges)
     _inside: dict[Value, Block] = field(factory=dict)
     _touched: list[list[Value]] = field(factory=list)
@@ -477,6 +480,11 @@ class Bytecode:
             body.arena = arena
             self.own = max(self.own, body.own)
             self.cost += body.cost * part.count
+            self.checks += body.checks * part.count
+            body.guards = loop.guards
+            for number, answer in body.answers.items():
+                for time in range(part.count):
+                    self.answers[loop.guards + number + time * part.guards] = answer
             self.touch([*loop.refs, *map(MemRef.whole, (table, arena))])
             self._entries.append(("loop", (part, body, table)))
 
@@ -624,7 +632,7 @@ class Bytecode:
 
     def guard_words(self, ref: MemRef, answer: int, number: int) -> list[Any]:
         """Write the words of a guard."""
-        return [vm.GUARD, *self.at(ref), answer, number]
+        return [vm.GUARD, *self.at(ref), answer, number + self.guards * (number > 0)]
 
 
 @define(eq=False)

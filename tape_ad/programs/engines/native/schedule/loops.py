@@ -18,7 +18,7 @@ from tape_ad.programs.engines.native.fusion import (
     is_copy_to_itself,
     reuse_memory,
 )
-from tape_ad.programs.engines.native.ir import MemRef, RuntimeCheck, is_simple
+from tape_ad.programs.engines.native.ir import MemRef, is_simple
 from tape_ad.programs.engines.native.lowering import LoweredStep, copy_of, lower
 from tape_ad.programs.engines.native.lowering.calls import NotLowerable
 from tape_ad.programs.engines.native.schedule.bytecode import Bytecode
@@ -49,6 +49,8 @@ class LoopPart:
         How long the bytecode is.
     moves : list of (int, int)
         Which of its words move, and by how much.
+    guards : int
+        How many guards there are each time.
     """
 
     slots: list[Slot]
@@ -57,6 +59,7 @@ class LoopPart:
     unrolled: int
     words: int
     moves: list[tuple[int, int]]
+    guards: int
 
 
 @frozen(eq=False)
@@ -131,7 +134,8 @@ def part_of(loop: Loop, begin: int, count: int, many: int, constants: list[Const
         if moves and found != moves:
             raise NotLowerable("iterations that do not move evenly")
         moves = found
-    return LoopPart(first.slots, first.places, count, many, len(first.words), moves)
+    guards = len(loop.body.guards) * many
+    return LoopPart(first.slots, first.places, count, many, len(first.words), moves, guards)
 
 
 @define(eq=False)
@@ -177,7 +181,7 @@ class Iterations:
             others = root_of(value) in outside and value not in targets
             targets[mine] = copied(value, steps) if others else value
         program = Program(loop.body.name, loop.body.inputs, (), tuple(steps), (*places,))
-        return cls.lowered(loop, program, places, targets)
+        return cls.lowered(loop, program, places, targets, begin * len(loop.body.guards))
 
     @classmethod
     def lowered(
@@ -186,6 +190,7 @@ class Iterations:
         program: Program,
         places: dict[Value, MemRef],
         targets: Mapping[Value, Value],
+        guards: int,
     ) -> "Iterations":
         """Lower the calls of iterations, and then bring what is carried to where it has to be."""
         copies = {mine: copied_call(value) for mine, value in targets.items()}
@@ -195,7 +200,7 @@ class Iterations:
             output=(*places, *(call.outputs[0] for call in copies.values())),
         )
         whole = {call.outputs[0]: MemRef.whole(mine) for mine, call in copies.items()}
-        made = lower(program, {}, whole)
+        made = lower(program, {}, whole, guards)
         for number, call in enumerate(copies.values(), start=len(made.steps) - len(copies)):
             source = made.memory_map.of(call.args[0])
             if source is None:
@@ -203,10 +208,8 @@ class Iterations:
             nest = copy_of(source, whole[call.outputs[0]])
             made.steps[number] = LoweredStep(call, [nest])
         for each in made.steps:
-            if each.reason is not None or isinstance(each.step, Guard):
+            if each.reason is not None:
                 raise NotLowerable(f"work for NumPy: {each.reason}")
-            if any(isinstance(part, RuntimeCheck) for part in each.work):
-                raise NotLowerable("checks in a loop")
         made = reuse_memory(made, targets.keys())
         back = {name: mine for mine in targets if (name := made.renamed.get(mine)) is not None}
         kept = [
@@ -218,7 +221,7 @@ class Iterations:
         fused = fuse(evolve(made, steps=kept), reuses=True)
         fused = eliminate_dead_stores(fused, [*targets, *back])
         places = places | {name: MemRef.whole(mine) for name, mine in back.items()}
-        slots: list[Slot] = [slot for slot in fused.slots if not isinstance(slot, Call)]
+        slots: list[Slot] = [slot for slot in fused.slots if not isinstance(slot, (Call, Guard))]
         return cls(loop, slots, places, list(made.constants))
 
     def share(self, constants: Sequence[Constant]) -> None:
