@@ -63,14 +63,13 @@ BASIC = frozenset({int, type(None), type(Ellipsis)})
 
 
 @functools.cache
-def is_plain(ufunc: Any) -> bool:
+def is_plain(ufunc: np.ufunc) -> bool:
     """Tell whether results are new arrays, of shapes and dtypes that depend on those of operands.
 
     That is asked of NumPy's own ufuncs, whose facts are known from the beginning.
     """
-    if vars(np).get(ufunc.__name__) is not ufunc or ufunc in FAILING:
-        return False
-    if ufunc.nout != 1 or ufunc.signature is not None:
+    own: bool = vars(np).get(ufunc.__name__) is ufunc
+    if not own or ufunc in FAILING or ufunc.nout != 1 or ufunc.signature is not None:
         return False
     with_ties = any(types.endswith("?") and not types.startswith("?") for types in ufunc.types)
     return not with_ties and not facts_in_capture(ufunc).dtype_by_values

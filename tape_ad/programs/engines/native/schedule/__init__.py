@@ -35,8 +35,6 @@ from tape_ad.programs.program import (
 )
 from tape_ad.programs.program.loops import unrolled
 
-__all__ = ["Assembled", "assembled", "passes", "schedule"]
-
 
 @define(eq=False)
 class Schedule:
