@@ -21,6 +21,7 @@ from tape_ad.transforms.implicit import (
     valued,
     warn_unconverged,
 )
+from tape_ad.transforms.opaque import opaque
 from tape_ad.transforms.tracing import (
     check_callable,
 )
@@ -34,6 +35,7 @@ __all__ = [
     "lent",
     "nested",
     "on_plain_arrays",
+    "opaque",
     "outside",
     "records_of",
     "root_for_all",

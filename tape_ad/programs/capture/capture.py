@@ -3,7 +3,7 @@
 import contextlib
 import operator
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from threading import get_ident
 from typing import Any
 
@@ -32,7 +32,7 @@ from tape_ad.programs.capture.op_facts import (
     type_of,
     with_integers_guarded,
 )
-from tape_ad.programs.capture.opaque_calls import call_opaque
+from tape_ad.programs.capture.opaque_calls import call_apart, call_opaque
 from tape_ad.programs.capture.tracers import (
     NUMBERS,
     TracedArray,
@@ -70,6 +70,8 @@ class Capture:
     comparison : Comparison
         With earlier captures, if there were any.
     constants : Constants
+    outside : container of int
+        The ids of variables and containers that were there before, and are watched.
     inputs : list of Value
     steps : list of Call and Guard
     level : int
@@ -83,6 +85,7 @@ class Capture:
     name: str
     comparison: Comparison
     constants: Constants
+    outside: Container[int] = frozenset()
     inputs: list[Value] = field(factory=list, init=False)
     steps: list[Step] = field(factory=list, init=False)
     level: int = field(factory=enter, init=False)
@@ -151,6 +154,10 @@ class Capture:
     ) -> Any:
         """Call a function of the user's; see `call_opaque`."""
         return call_opaque(self, function, args, kwargs, shielded)
+
+    def call_apart(self, function: Any, arrays: Sequence[Any]) -> Any:
+        """Call a function of arrays that may be anything; see `call_apart`."""
+        return call_apart(self, function, arrays)
 
     # Calls
 

@@ -225,7 +225,8 @@ class Path:
 
     def start(self, replay: Function, check_every: int | None) -> None:
         """Replay from now on; a few times with a clock, to know how often to check."""
-        self.exact = not (self.report and self.report.native) and not swaps(self.program)
+        native = self.report is not None and self.report.native
+        self.exact = not native and not swaps(self.program) and not rounds(self.program)
         self.quick, self.check_every = replay, check_every
         self.next_check = self.replays + (check_every or math.inf)
         self.due = 0 if self.untested else TIMED if check_every is None else self.next_check
@@ -352,6 +353,11 @@ def check_period(spent: float, seconds: float, checks: int = 0) -> int:
 def swaps(program: Program) -> bool:
     """Tell whether NumPy may swap the factors of large complex products, to save memory."""
     return any(is_swapped(value) for call in program.calls for value in call.outputs)
+
+
+def rounds(program: Program) -> bool:
+    """Tell whether a call in it adds up in another order than the function itself does."""
+    return any(getattr(call.function, "rounds", False) for call in program.calls)
 
 
 def is_swapped(value: Value) -> bool:

@@ -17,7 +17,7 @@ from tape_ad.base.trees import paired
 from tape_ad.programs.capture.capture import Capture
 from tape_ad.programs.capture.comparison import alike_functions
 from tape_ad.programs.capture.constants import Constants
-from tape_ad.programs.capture.opaque_calls import OpaqueFunction
+from tape_ad.programs.capture.opaque_calls import is_opaque
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.program import Call, Guard, Program, Step, Value, replaced, written
 from tape_ad.programs.program.keys import rebuilder
@@ -346,7 +346,7 @@ AMPLIFIED = 1e4
 def may_draw(call: Call) -> bool:
     """Tell whether a call may draw random numbers itself, at each replay too, as SciPy's may."""
     module = str(getattr(call.function, "__module__", None))
-    return isinstance(call.function, OpaqueFunction) or ".scipy." in f".{module}."
+    return is_opaque(call.function) or ".scipy." in f".{module}."
 
 
 @frozen(eq=False)
@@ -422,7 +422,7 @@ class Verification:
     @property
     def is_opaque(self) -> bool:
         """Whether there is a function in the program that is no NumPy call."""
-        return any(isinstance(call.function, OpaqueFunction) for call in self.path.program.calls)
+        return any(is_opaque(call.function) for call in self.path.program.calls)
 
     def replayed(self) -> Any:
         """Replay; an error is a result as well."""

@@ -16,7 +16,7 @@ from tape_ad.extend.arrays import (
     plain,
     refuse_handles,
 )
-from tape_ad.extend.solvers import on_plain_arrays, valued, warn_unconverged
+from tape_ad.extend.solvers import on_plain_arrays, opaque, valued, warn_unconverged
 from tape_ad.scipy.counterparts import named, signed_as
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.optimize.constraints import (
@@ -53,6 +53,7 @@ LOSSES: dict[str, Function] = {
 """What SciPy makes of a squared residual."""
 
 
+@opaque
 def least_squares(
     fun: Function,
     x0: Any,
@@ -200,6 +201,7 @@ def ends(bounds: Any, x0: Any) -> Any:
     )
 
 
+@opaque
 def leastsq(
     func: Function,
     x0: Any,
@@ -248,6 +250,7 @@ def pair_of(bounds: Any) -> list[Constraint]:
 # Curves
 
 
+@opaque
 @signed_as(scipy.optimize.curve_fit, compile=False)
 def curve_fit(
     f: Function,
@@ -366,6 +369,7 @@ def curve_fit(
     return popt, pcov, *rest
 
 
+@opaque
 def nnls(A: Any, b: Any, *args: Any, **options: Any) -> Any:  # noqa: N803 - SciPy's name
     """Minimize ``|A x - b|`` for x without negative elements, as `scipy.optimize.nnls` does.
 
@@ -402,6 +406,7 @@ def nnls(A: Any, b: Any, *args: Any, **options: Any) -> Any:  # noqa: N803 - Sci
     return x, valued(np.linalg.norm(A @ x - b), rnorm)
 
 
+@opaque
 def lsq_linear(
     A: Any,  # noqa: N803 - the name that SciPy gives it
     b: Any,
@@ -503,6 +508,7 @@ def check_rank(normal: Any) -> None:
         )
 
 
+@opaque
 def isotonic_regression(y: Any, *, weights: Any = None, increasing: bool = True) -> Any:
     """Fit numbers in order, as `scipy.optimize.isotonic_regression` does.
 

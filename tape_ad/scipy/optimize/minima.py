@@ -12,7 +12,7 @@ from tape_ad.extend.arrays import (
     plain,
     refuse_handles,
 )
-from tape_ad.extend.solvers import check_callable, warn_unconverged
+from tape_ad.extend.solvers import check_callable, opaque, warn_unconverged
 from tape_ad.scipy.optimize.constraints import (
     constraints_of,
     derived,
@@ -34,6 +34,7 @@ __all__ = ["minimize"]
 Function = Callable[..., Any]
 
 
+@opaque
 def minimize(
     f: Function,
     x0: Any,
