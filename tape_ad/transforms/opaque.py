@@ -14,6 +14,7 @@ from attrs import frozen
 
 from tape_ad.base.arrays.overridable import ACTIVE, is_traced
 from tape_ad.base.errors import CaptureError
+from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves, unflatten
 from tape_ad.record.primals import primal
 from tape_ad.record.tensor import Tensor
@@ -42,6 +43,11 @@ def opaque(function: Function) -> Function:
         if getattr(capture, "call_apart", None) is None:  # nothing is noted
             return function(*args, **kwargs)
         opening = Opening.of((args, kwargs), capture.outside)
+        if opening.generator:
+            raise capture.refusal(
+                f"a generator of random numbers is given to {called(function)}, which draws how "
+                "often it likes; call that outside, and pass what it gives as an argument"
+            )
         arrays = opening.arrays
         if not all(is_traced(primal(x)) or type(x) is Tensor for x in arrays) or not any(
             is_traced(primal(x)) for x in arrays

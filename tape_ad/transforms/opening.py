@@ -73,12 +73,15 @@ class Opening:
         Plain numbers, texts, arrays and functions in it, in the order in which they were met.
     outline : list
         The types and functions that were opened, in that order.
+    generator : bool
+        Whether there is a generator of random numbers of a function that is being captured.
     """
 
     watched: Container[int] = frozenset()
     arrays: list[Any] = field(factory=list, init=False)
     statics: list[Any] = field(factory=list, init=False)
     outline: list[Any] = field(factory=list, init=False)
+    generator: bool = field(default=False, init=False)
     _known: dict[int, Part] = field(factory=dict, init=False)
     _whole: Part = field(init=False)
 
@@ -102,6 +105,7 @@ class Opening:
             part.slot, part.live = len(self.arrays), True
             self.arrays.append(thing)
             return part
+        self.generator |= hasattr(type(thing), "draws_for_capture")
         values, part.rebuilt = self.inside(thing)
         if part.rebuilt is None:
             if isinstance(thing, COMPARED):

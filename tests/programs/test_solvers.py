@@ -150,7 +150,8 @@ def test_bits_of_values() -> None:
 def test_single_precision_and_other_shapes() -> None:
     slope: Any = ta.grad(lambda a: np.sum(optimize.root(cubic, np.ones(a.size), args=(a,)).x))
     fast: Any = ta.compile(slope, engine="numpy")
-    for a in [np.ones(3, np.float32), np.ones(2), np.ones(2), np.full(3, 2, np.float32)] * 2:
+    given: list[Any] = [np.ones(3, np.float32), np.ones(2), np.ones(2), np.full(3, 2, np.float32)]
+    for a in given * 2:
         assert fast(a).dtype == a.dtype
         np.testing.assert_allclose(fast(a), slope(a), rtol=1e-6)
 

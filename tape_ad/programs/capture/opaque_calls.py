@@ -13,6 +13,7 @@ from tape_ad.base.errors import CaptureError, ProgramMismatchError
 from tape_ad.base.trees import flatten, map_leaves, unflatten, with_paths
 from tape_ad.programs.capture.comparison import Comparison, alike_functions, same_numbers
 from tape_ad.programs.capture.constants import Constants
+from tape_ad.programs.capture.generators import TracedGenerator
 from tape_ad.programs.capture.tracers import NUMBERS, is_tracer, plain
 from tape_ad.programs.program import Guard
 from tape_ad.record.messages.callers import caller
@@ -83,7 +84,8 @@ def call_opaque(
     values (a solver, a library in C, a loop until something is small) is noted as one call.
     """
     given = flatten((args, kwargs))
-    if any(hasattr(leaf, "record") for leaf in given) or not any(map(is_tracer, given)):
+    goes_through = any(hasattr(x, "record") or type(x) is TracedGenerator for x in given)
+    if goes_through or not any(map(is_tracer, given)):
         return function(*args, **kwargs)
     if closes_over_tracer(function):
         return function(*args, **kwargs)
