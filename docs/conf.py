@@ -19,7 +19,10 @@ author = "The tape_ad authors"
 version = release = tape_ad.__version__
 language = "en-GB"
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "programs", "packages"]
+extensions = [
+    *("myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"),
+    *("sphinx_copybutton", "programs", "packages"),
+]
 exclude_patterns = ["_build", "site", "pictures"]
 
 # Links: each has to lead somewhere, to a heading too. The names of GitHub's anchors are taken.
@@ -34,7 +37,6 @@ nitpick_ignore_regex = [
 
 # Docstrings: `name` is a link where there is such a name, and code where there is none.
 default_role = "py:obj"
-add_module_names = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings say more, with shapes
 autodoc_default_options = {"members": True}
@@ -48,6 +50,10 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"tape_ad {release}"
 html_static_path = ["site/static"]
 html_css_files = ["style.css"]
+html_js_files = ["filter.js"]
+html_logo = "site/static/logo.svg"
+html_favicon = "site/static/logo.svg"
+copybutton_exclude = ".linenos, .gp, .go"  # prompts and output
 html_sidebars: dict[str, list[str]] = {"changelog": []}
 html_copy_source = False
 html_show_sourcelink = False
@@ -55,7 +61,7 @@ html_show_search_summary = False  # it would be fetched, which a browser refuses
 html_context = {"default_mode": "auto"}
 html_theme_options = {
     "navbar_align": "left",
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "show_prev_next": True,
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc"],

@@ -4,8 +4,8 @@ The data is real: the pelts, in thousands, that the Hudson's Bay Company traded 
 to 1920 (C. G. Hewitt, *The Conservation of the Wild Life of Canada*, 1921; as in B. Carpenter,
 "Predator-Prey Population Dynamics", Stan case studies, 2018). The model is that of Lotka and
 Volterra, solved by SciPy's `solve_ivp`, which knows nothing of handles: a custom rule gives its
-derivatives, by solving the adjoint equation backward in time. Writes lynx_and_hare.png. Needs the
-extra: pip install 'tape-ad[examples]'.
+derivatives, by solving the adjoint equation backward in time. Writes lynx_and_hare.png. It takes
+five seconds. Needs the extra: pip install 'tape-ad[examples]'.
 """
 
 import argparse

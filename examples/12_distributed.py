@@ -7,8 +7,8 @@ mean over all images. The optimizers need no more than that. The gradient is tha
 to rounding, and the same to the bit with one worker as with two.
 
 Writes distributed.png: how long a step takes with the same images in more and more partitions, and
-how the loss falls with time by either method. Needs the extras:
-pip install 'tape-ad[examples,distributed]'.
+how the loss falls with time by either method. It takes half a minute. Needs the extras: pip install
+'tape-ad[examples,distributed]'.
 """
 
 import argparse
@@ -218,7 +218,7 @@ def draw_times(axes: Axes, alone: Timed, measured: dict[int, dict[int, Timed]]) 
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda count, _: f"{count:.0f}"))
     axes.set(xlabel="partitions of the same images", ylabel="time per step [ms]", ylim=(0, None))
-    axes.set_title("Time per step: medians and quartiles")
+    axes.set_title("A step is small: messages cost more than workers save")
     axes.legend()
     axes.grid(alpha=0.3)
 

@@ -56,7 +56,8 @@ PLAIN_ON_PURPOSE: set[str] = {
     *("compress", "extract"),  # of a condition that is a handle, and a plain array
     "fromiter",  # of numbers, each read by float()
     "heaviside",  # of where the step is
-    *("histogram", "histogram2d", "histogramdd"),  # counts, and bins that are constant
+    *("histogram", "histogramdd"),  # counts, and bins that are given
+    "histogram_bin_edges",  # of a range that is given
     "sign",
     # of a size
 }

@@ -34,19 +34,17 @@ def run(
 def test_01_linear_relu(tmp_path: Path) -> None:
     result = run("01_linear_relu.py", tmp_path)
     assert result.stderr == ""
-    assert result.stdout == (
-        "step 0: loss 9.00, gradient at the ReLU's input [[1. 1. 1.]]\n"
-        "step 1: loss 8.58, gradient at the ReLU's input [[1. 1. 1.]]\n"
-        "step 2: loss 8.16, gradient at the ReLU's input [[1. 1. 1.]]\n"
-        "step 3: loss 7.74, gradient at the ReLU's input [[1. 1. 1.]]\n"
-        "step 4: loss 7.32, gradient at the ReLU's input [[1. 1. 1.]]\n"
-        "\n"
-        "The record of the last step, a line for each node:\n"
-        "%0: float64[3,3] = leaf linear.weight\n"
-        "%1: float64[1,3] = matmul float64[1,3], %0\n"
-        "%2: float64[1,3] = relu %1\n"
-        "%3: float64[] = sum %2\n"
+    losses = [float(loss) for loss in re.findall(r"(?m)^step \d+: loss (\S+)$", result.stdout)]
+    assert len(losses) == 5
+    assert losses[0] > 0.5
+    assert losses[-1] < 0.005
+    before, after = (
+        part.count(".") for part in re.findall(r"(?s)(?:before|after):\n[ .o\n]+", result.stdout)
     )
+    assert before > 40  # of the 61 dots of the curve, those that the learnt one does not hide
+    assert after < 20
+    assert "gradient at the ReLUs of the last step has shape (61, 16)\n" in result.stdout
+    assert result.stdout.endswith("%8: float64[61,1] = power %7, 2\n%9: float64[] = mean %8\n")
     assert not list(tmp_path.iterdir())
 
 
@@ -81,7 +79,7 @@ def test_03_scipy_minimize(tmp_path: Path) -> None:
     distances = re.findall(r"(?m)difference between the two results: (\S+)$", result.stdout)
     assert [float(distance) < 1e-5 for distance in distances] == [True, True]
     assert re.search(r"(?m)^  tumours told apart rightly: 98\.\d%$", result.stdout)
-    assert not list(tmp_path.iterdir())
+    assert (tmp_path / "minimize.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_06_train_mnist_cut_short(tmp_path: Path) -> None:
@@ -168,6 +166,7 @@ def test_10_tune_pipeline(tmp_path: Path) -> None:
     (validated, tuned), (unseen, improved) = [tuple(map(float, pair)) for pair in found]
     assert tuned < 0.9 * validated
     assert improved < unseen
+    assert (tmp_path / "pipeline.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_11_bundle_adjustment(tmp_path: Path) -> None:

@@ -130,9 +130,10 @@ class Package(SphinxDirective):
         """List what a module publishes, but for modules and what stands in a group."""
         groups = self.options.get("groups", "").split()
         grouped = {*groups}.union(*(getattr(module, group) for group in groups))
+        public = getattr(module, "__all__", [name for name in dir(module) if name[0] != "_"])
         return [
             name
-            for name in module.__all__
+            for name in public
             if name not in grouped and not inspect.ismodule(getattr(module, name))
         ]
 
@@ -179,9 +180,23 @@ def find_short_name(
     return None
 
 
+def mend_source(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Take links out of the pages of source code that lead nowhere.
+
+    Sphinx's viewcode leads back to each name in one module, and ours are published in several; and
+    its index has a page for builtins, which have no source.
+    """
+    if page.startswith("_modules/"):
+        dead = r'<a class="viewcode-back".*?</a>|<li><a href="builtins.html">.*?</li>'
+        context["body"] = re.sub(dead, "", context["body"])
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Tell Sphinx of the directive and the names."""
     app.add_directive("package", Package)
     app.connect("doctree-read", be_exact)
     app.connect("missing-reference", find_short_name)
+    app.connect("html-page-context", mend_source)
     return {"parallel_read_safe": True}

@@ -1,12 +1,11 @@
 """What functions are called, in a printed record and in errors."""
 
+import operator
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-
-__all__ = ["OPERATORS", "called", "file_title", "function_name", "global_name", "line_name"]
 
 OPERATORS: Mapping[Any, tuple[str, str]] = {
     np.add: ("add", "+"),
@@ -25,6 +24,34 @@ OPERATORS: Mapping[Any, tuple[str, str]] = {
 }
 """Python's operators of two operands that have a form in place: the middle of the names of their
 methods, and their signs."""
+
+COMPARISONS: Mapping[Any, tuple[str, str]] = {
+    np.equal: ("eq", "=="),
+    np.not_equal: ("ne", "!="),
+    np.less: ("lt", "<"),
+    np.less_equal: ("le", "<="),
+    np.greater: ("gt", ">"),
+    np.greater_equal: ("ge", ">="),
+}
+"""The same of comparisons."""
+
+PREFIXES: Mapping[Any, tuple[str, str]] = {
+    np.negative: ("neg", "-"),
+    np.positive: ("pos", "+"),
+    np.invert: ("invert", "~"),
+}
+"""The same of what stands before its one operand."""
+
+PYTHON_OPERATORS: Mapping[Any, Callable[..., Any]] = {
+    np.absolute: operator.abs,
+    np.divmod: divmod,
+    **{
+        ufunc: getattr(operator, f"__{name}__")
+        for table in (OPERATORS, COMPARISONS, PREFIXES)
+        for ufunc, (name, _) in table.items()
+    },
+}
+"""What Python does with its own numbers, for each of NumPy's functions that does so with arrays."""
 
 
 NAMESAKES = ("tape_ad.scipy.", "tape_ad.interop.")

@@ -1,27 +1,11 @@
 """Trees: arrays in nested lists, tuples, dicts and attrs classes, as arguments and results."""
 
-from tape_ad.base.trees import (
-    at_leaves,
-    flatten,
-    is_leaf,
-    map_leaves,
-    paired,
-    unflatten,
-)
-from tape_ad.base.vectors import (
-    arrays_of,
-    computed,
-    vector_of,
-)
-
-__all__ = [
-    "arrays_of",
-    "at_leaves",
-    "computed",
-    "flatten",
-    "is_leaf",
-    "map_leaves",
-    "paired",
-    "unflatten",
-    "vector_of",
-]
+from tape_ad.base.trees import at_leaves as at_leaves
+from tape_ad.base.trees import flatten as flatten
+from tape_ad.base.trees import is_leaf as is_leaf
+from tape_ad.base.trees import map_leaves as map_leaves
+from tape_ad.base.trees import paired as paired
+from tape_ad.base.trees import unflatten as unflatten
+from tape_ad.base.vectors import arrays_of as arrays_of
+from tape_ad.base.vectors import computed as computed
+from tape_ad.base.vectors import vector_of as vector_of

@@ -6,13 +6,7 @@ from tape_ad.extend.packages import attributes_of as _attributes_of
 from tape_ad.extend.packages import listed as _listed
 
 if _typing.TYPE_CHECKING:
-    from tape_ad.interop import (
-        array_api,
-        autograd,
-        dask,
-        sklearn,
-        torch,
-    )
+    from tape_ad.interop import array_api, autograd, dask, sklearn, torch
     from tape_ad.interop.autograd.modules import install_as_autograd, uninstall_autograd
 
 __all__ = [

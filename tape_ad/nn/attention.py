@@ -116,6 +116,11 @@ def blind_rows(mask: Array) -> Array | None:
     return blind if blind.any() else None
 
 
+def affine(x: Array, weight: Array, bias: Array | None) -> Array:
+    """Multiply with a weight, and add a bias if there is one."""
+    return x @ weight if bias is None else linear(x, weight, bias)
+
+
 @frozen
 class MultiHeadAttention(Layer):
     """Attention in several subspaces at once: the layer that transformers are made of.
@@ -226,34 +231,28 @@ class MultiHeadAttention(Layer):
         if key is query and value is query:
             out = self._to_itself(store, query, mask, is_causal, rate, rng)
         else:
-            projected = self._projected(store, query, key, value, rng)
-            q, k, v = (self._heads(each) for each in projected)
+            q, k, v = self._projected(store, query, key, value, rng)
             out = scaled_dot_product_attention(q, k, v, mask, rate, rng=rng)
         out = np.swapaxes(out, -2, -3)
         out = np.reshape(out, query.shape)
-        e = self.embed_dim
-        weight = self._read(store, f"{self.name}.out_proj.weight", (e, e), rng)
-        if not self.bias:
-            return out @ weight
-        return linear(out, weight, self._read(store, f"{self.name}.out_proj.bias", (e,), rng))
+        return affine(out, *self._pair(store, "out_proj.", self.embed_dim, rng))
+
+    def _pair(self, store: Params, which: str, width: int, rng: Rng) -> tuple[Array, Array | None]:
+        """Look a weight up, and the bias beside it if there is one."""
+        name = f"{self.name}.{which}"
+        weight = self._read(store, f"{name}weight", (self.embed_dim, width), rng)
+        return weight, self._read(store, f"{name}bias", (width,), rng) if self.bias else None
 
     def _projected(
-        self,
-        store: Params,
-        query: Array,
-        key: Array,
-        value: Array,
-        rng: Rng,
+        self, store: Params, query: Array, key: Array, value: Array, rng: Rng
     ) -> list[Array]:
-        """Multiply the three inputs with their parts of the weight."""
+        """Multiply the three inputs with their parts of the weight, and split them into heads."""
         e = self.embed_dim
-        weight = self._read(store, f"{self.name}.in_proj_weight", (e, 3 * e), rng)
-        if not self.bias:
-            return [x @ weight[:, i * e : (i + 1) * e] for i, x in enumerate((query, key, value))]
-        bias = self._read(store, f"{self.name}.in_proj_bias", (3 * e,), rng)
+        weight, bias = self._pair(store, "in_proj_", 3 * e, rng)
+        parts = [slice(i * e, (i + 1) * e) for i in range(3)]
         return [
-            linear(x, weight[:, i * e : (i + 1) * e], bias[i * e : (i + 1) * e])
-            for i, x in enumerate((query, key, value))
+            self._heads(affine(x, weight[:, part], None if bias is None else bias[part]))
+            for x, part in zip((query, key, value), parts, strict=True)
         ]
 
     def _to_itself(
@@ -267,12 +266,7 @@ class MultiHeadAttention(Layer):
     ) -> Array:
         """Let an input attend to itself: it is projected once, and split into heads by a view."""
         e, heads = self.embed_dim, self.num_heads
-        weight = self._read(store, f"{self.name}.in_proj_weight", (e, 3 * e), rng)
-        if self.bias:
-            bias = self._read(store, f"{self.name}.in_proj_bias", (3 * e,), rng)
-            projected = linear(x, weight, bias)
-        else:
-            projected = x @ weight
+        projected = affine(x, *self._pair(store, "in_proj_", 3 * e, rng))
         parts = np.reshape(projected, (*x.shape[:-1], 3, heads, e // heads))
         lead = range(x.ndim - 2)
         length, which, head, width = range(x.ndim - 2, x.ndim + 2)

@@ -14,22 +14,9 @@ from tape_ad.extend.arrays import Array, as_array
 from tape_ad.nn.calls import Params, Rng, layer_call, of_two
 from tape_ad.nn.initializers import uniform
 from tape_ad.nn.layers import FLOAT64
-from tape_ad.nn.stores import (
-    Layer,
-    Parameter,
-    as_dtype,
-    as_length,
-    floating,
-    named,
-    positive,
-)
+from tape_ad.nn.stores import Layer, Parameter, as_dtype, as_length, floating, named, positive
 from tape_ad.rules.nn.activations import real
-from tape_ad.rules.nn.images import (
-    Windows,
-    convolve_images,
-    correlate_images,
-    image_adjoint,
-)
+from tape_ad.rules.nn.images import Windows, convolve_images, correlate_images, image_adjoint
 from tape_ad.rules.nn.pooling import largest, sum_of_windows
 
 Lengths = int | Sequence[int]
@@ -329,7 +316,7 @@ def windows_of(
         x.shape[x.ndim - rank :],
         tuple(kernel),
         lengths(rank, stride),
-        padding_given(rank, padding),
+        padding if isinstance(padding, str) else lengths(rank, padding),
         lengths(rank, dilation),
         as_length(groups),
     )
@@ -348,7 +335,7 @@ def checked_windows(
     size: tuple[int, ...],
     kernel: tuple[int, ...],
     stride: tuple[int, ...],
-    padding: Lengths | str,
+    padding: tuple[int, ...] | str,
     dilation: tuple[int, ...],
     groups: int,
 ) -> Windows:
@@ -366,12 +353,12 @@ def padding_of(
     name: str,
     kernel: Sequence[int],
     stride: Sequence[int],
-    padding: Lengths | str,
+    padding: tuple[int, ...] | str,
     dilation: Sequence[int],
 ) -> tuple[tuple[int, int], ...]:
     """Write out the padding before and behind each axis."""
     if not isinstance(padding, str):
-        return tuple((n, n) for n in lengths(len(kernel), padding))
+        return tuple((n, n) for n in padding)
     if padding == "valid":
         return ((0, 0),) * len(kernel)
     if padding != "same" or any(step != 1 for step in stride):
@@ -390,15 +377,6 @@ def lengths(rank: int, given: Lengths) -> tuple[int, ...]:
             raise ValueError(f"one number or {rank} are needed, got {tuple(given)}")
         return tuple(as_length(n) for n in given)
     return (as_length(given),) * rank
-
-
-def padding_given(rank: int, given: Lengths | str) -> Lengths | str:
-    """Write what is given as padding so that it can be remembered."""
-    if isinstance(given, (tuple, list)):
-        return lengths(rank, given)
-    if isinstance(given, str):
-        return given
-    return as_length(given)  # type: ignore[arg-type]  # if it is none, this says so
 
 
 def as_lengths(given: Lengths) -> Lengths:

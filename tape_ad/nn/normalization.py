@@ -89,6 +89,26 @@ def as_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
     return tuple(map(as_length, lengths))
 
 
+def affine_parameters(
+    name: str, shape: tuple[int, ...], dtype: np.dtype[Any], affine: bool, bias: bool
+) -> dict[str, Parameter]:
+    """Describe the weight and the bias of a normalisation, as far as they are wanted."""
+    draws = {"weight": ones, "bias": zeros} if bias else {"weight": ones}
+    return {
+        f"{name}.{which}": Parameter(shape, dtype, draw) for which, draw in draws.items() if affine
+    }
+
+
+def affine_values(
+    layer: Any, store: Params, rng: Rng, shape: tuple[int, ...], affine: bool, bias: bool
+) -> tuple[Array | None, Array | None]:
+    """Look the weight and the bias of a normalisation up, as far as they are wanted."""
+    if not affine:
+        return None, None
+    weight = layer._read(store, f"{layer.name}.weight", shape, rng)
+    return weight, layer._read(store, f"{layer.name}.bias", shape, rng) if bias else None
+
+
 @frozen
 class LayerNorm(Layer):
     """Each sample brought to mean 0 and variance 1, times a weight, plus a bias.
@@ -129,24 +149,16 @@ class LayerNorm(Layer):
     @property
     def own_parameters(self) -> dict[str, Parameter]:
         """The weight and the bias, as far as they are wanted."""
-        if not self.elementwise_affine:
-            return {}
-        weight = Parameter(self.normalized_shape, self.dtype, ones)
-        bias = {f"{self.name}.bias": Parameter(self.normalized_shape, self.dtype, zeros)}
-        return {f"{self.name}.weight": weight, **(bias if self.bias else {})}
+        wanted = self.elementwise_affine, self.bias
+        return affine_parameters(self.name, self.normalized_shape, self.dtype, *wanted)
 
     @layer_call
     def __call__(
         self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
     ) -> Array:
         """Normalise: shape ``(..., *normalized_shape)``; see `layer_norm`."""
-        weight, bias = (
-            self._read(store, f"{self.name}.{which}", self.normalized_shape, rng) if there else None
-            for which, there in (
-                ("weight", self.elementwise_affine),
-                ("bias", self.elementwise_affine and self.bias),
-            )
-        )
+        wanted = self.elementwise_affine, self.bias
+        weight, bias = affine_values(self, store, rng, self.normalized_shape, *wanted)
         return layer_norm(x, self.normalized_shape, weight, bias, self.eps)
 
 
@@ -254,12 +266,8 @@ class GroupNorm(Layer):
     @property
     def own_parameters(self) -> dict[str, Parameter]:
         """The weight and the bias, as far as they are wanted."""
-        draws = {"weight": ones, "bias": zeros} if self.bias else {"weight": ones}
-        return {
-            f"{self.name}.{which}": Parameter((self.num_channels,), self.dtype, draw)
-            for which, draw in draws.items()
-            if self.affine
-        }
+        shape = (self.num_channels,)
+        return affine_parameters(self.name, shape, self.dtype, self.affine, self.bias)
 
     @layer_call
     def __call__(
@@ -272,10 +280,8 @@ class GroupNorm(Layer):
                 f"the layer {self.name!r} takes an input of shape (n, {self.num_channels}, ...), "
                 f"got one of shape {x.shape}"
             )
-        weight, bias = (
-            self._read(store, f"{self.name}.{which}", (self.num_channels,), rng) if there else None
-            for which, there in (("weight", self.affine), ("bias", self.affine and self.bias))
-        )
+        shape = (self.num_channels,)
+        weight, bias = affine_values(self, store, rng, shape, self.affine, self.bias)
         return group_norm(x, self.num_groups, weight, bias, self.eps)
 
 
@@ -303,22 +309,14 @@ class BatchNorm(Layer):
     @property
     def own_parameters(self) -> dict[str, Parameter]:
         """What is trained, and the running statistics, which are not."""
-        shape, count = (self.num_features,), np.dtype(np.int64)
-        trained = {
-            "weight": Parameter(shape, self.dtype, ones),
-            "bias": Parameter(shape, self.dtype, zeros),
-        }
+        name, shape, count = self.name, (self.num_features,), np.dtype(np.int64)
+        trained = affine_parameters(name, shape, self.dtype, self.affine, self.bias)
         statistics = {
-            "running_mean": Parameter(shape, self.dtype, zeros, trained=False),
-            "running_var": Parameter(shape, self.dtype, ones, trained=False),
-            "num_batches_tracked": Parameter((), count, zeros, trained=False),
+            f"{name}.running_mean": Parameter(shape, self.dtype, zeros, trained=False),
+            f"{name}.running_var": Parameter(shape, self.dtype, ones, trained=False),
+            f"{name}.num_batches_tracked": Parameter((), count, zeros, trained=False),
         }
-        wanted = {"weight": self.affine, "bias": self.affine and self.bias}
-        return {
-            f"{self.name}.{which}": parameter
-            for which, parameter in (trained | statistics).items()
-            if wanted.get(which, self.track_running_stats)
-        }
+        return trained | (statistics if self.track_running_stats else {})
 
     @layer_call
     def __call__(

@@ -105,7 +105,39 @@ def known(layer: Any, attribute: "Attribute[str]", value: str) -> None:
 
 
 @frozen
-class RNNCell(Cell):
+class HiddenCell(Cell):
+    """What the cells have in common that hand on their hidden state alone."""
+
+    def __call__(
+        self,
+        store: Params,
+        x: Array,
+        hx: Array | None = None,
+        *,
+        rng: Rng = None,
+        training: bool = False,
+    ) -> Array:
+        """Compute the next hidden state.
+
+        Parameters
+        ----------
+        store : dict of str to Tensor, or to array
+        x : array or Tensor, shape (..., input_size)
+        hx : array or Tensor, shape (..., hidden_size), optional
+            The hidden state; zeros when left out.
+        rng, training
+            As for all layers.
+
+        Returns
+        -------
+        array or Tensor, shape (..., hidden_size)
+        """
+        x = as_array(x)
+        return self._step(self._values(store, x, rng, self), x, (self._state(x, hx),))[0]
+
+
+@frozen
+class RNNCell(HiddenCell):
     """One step of a plain recurrent network: tanh(x @ weight_ih + b + h @ weight_hh + c).
 
     Its parameters are ``"{name}.weight_ih"`` of shape (input_size, hidden_size),
@@ -139,33 +171,6 @@ class RNNCell(Cell):
 
     nonlinearity: str = field(default="tanh", validator=known)
     dtype: np.dtype[Any] = field(default=FLOAT64, converter=as_dtype, validator=floating)
-
-    def __call__(
-        self,
-        store: Params,
-        x: Array,
-        hx: Array | None = None,
-        *,
-        rng: Rng = None,
-        training: bool = False,
-    ) -> Array:
-        """Compute the next hidden state.
-
-        Parameters
-        ----------
-        store : dict of str to Tensor, or to array
-        x : array or Tensor, shape (..., input_size)
-        hx : array or Tensor, shape (..., hidden_size), optional
-            The hidden state; zeros when left out.
-        rng, training
-            As for all layers.
-
-        Returns
-        -------
-        array or Tensor, shape (..., hidden_size)
-        """
-        x = as_array(x)
-        return self._step(self._values(store, x, rng, self), x, (self._state(x, hx),))[0]
 
     def _step(self, values: Values, x: Array, state: State) -> State:
         w, u, b, c = values
@@ -251,7 +256,7 @@ class LSTMCell(Cell):
 
 
 @frozen
-class GRUCell(Cell):
+class GRUCell(HiddenCell):
     """One step of a gated recurrent unit.
 
     Its parameters are those of `RNNCell` with three blocks of columns, for the reset, update and
@@ -284,33 +289,6 @@ class GRUCell(Cell):
     blocks: ClassVar[int] = 3
 
     dtype: np.dtype[Any] = field(default=FLOAT64, converter=as_dtype, validator=floating)
-
-    def __call__(
-        self,
-        store: Params,
-        x: Array,
-        hx: Array | None = None,
-        *,
-        rng: Rng = None,
-        training: bool = False,
-    ) -> Array:
-        """Compute the next hidden state.
-
-        Parameters
-        ----------
-        store : dict of str to Tensor, or to array
-        x : array or Tensor, shape (..., input_size)
-        hx : array or Tensor, shape (..., hidden_size), optional
-            The hidden state; zeros when left out.
-        rng, training
-            As for all layers.
-
-        Returns
-        -------
-        array or Tensor, shape (..., hidden_size)
-        """
-        x = as_array(x)
-        return self._step(self._values(store, x, rng, self), x, (self._state(x, hx),))[0]
 
     def _step(self, values: Values, x: Array, state: State) -> State:
         w, u, b, c = values

@@ -23,25 +23,6 @@ from tape_ad.nn.calls import Params, Rng
 from tape_ad.nn.initializers import Initializer, Plain
 from tape_ad.record.inspection.pages.figures import Summary
 
-__all__ = [
-    "Layer",
-    "Parameter",
-    "as_dtype",
-    "as_length",
-    "check_eps",
-    "check_probability",
-    "check_step",
-    "floating",
-    "init",
-    "is_number",
-    "named",
-    "not_negative",
-    "partition",
-    "positive",
-    "probability",
-    "summary",
-]
-
 
 def check_generator(rng: Any) -> None:
     """Check what parameters are drawn with."""
@@ -157,6 +138,7 @@ class ParametersOfLayers(dict[str, Parameter]):
     """Parameters by name, which are read as ``layer.parameters``; calling them says so."""
 
     def __call__(self) -> NoReturn:
+        """Say that this is no method."""
         raise TypeError(
             "layer.parameters is a dict of what its parameters are like, and not called; the "
             "arrays live in a dict of yours: params = ta.nn.init(layer, rng), which "

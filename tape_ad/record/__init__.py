@@ -1,1 +1,1 @@
-"""The inside of a record: indices, maps and arrays, and two sweeps; no handle, no rule."""
+"""Records: nodes and sweeps, handles, the dispatch of NumPy's calls, gradients, and inspection."""

@@ -81,7 +81,7 @@ class Arena:
     functions: list[Any] = field(factory=list, init=False)
     parents: list[int] = field(factory=list, init=False)
     partials: list[Partial | None] = field(factory=list, init=False)
-    starts: list[int] = field(factory=lambda: [0], init=False)
+    starts: list[int] = field(factory=[0].copy, init=False)
     shapes: list[tuple[int, ...]] = field(factory=list, init=False)
     dtypes: list[np.dtype[Any]] = field(factory=list, init=False)
     marks: list[object] = field(factory=list, init=False)

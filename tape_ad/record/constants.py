@@ -8,7 +8,7 @@ record. Where it meets a handle of a record it is the plain array that it holds.
 import sys
 from collections.abc import Callable, Mapping
 from operator import getitem
-from typing import Any
+from typing import Any, Never
 from weakref import ref
 
 import numpy as np
@@ -131,7 +131,7 @@ class ConstantTensor(Tensor, BitsInPlace):
         """Cast; see `ndarray.astype`."""
         return as_constants(self.data.astype(dtype, *more, **options))
 
-    def grad(self, seed: Any = None, *, release: bool = False) -> Any:
+    def grad(self, seed: Any = None, *, release: bool = False, **unknown: Never) -> Any:
         """Refuse a gradient, since nothing was recorded.
 
         Raises

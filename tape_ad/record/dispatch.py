@@ -66,9 +66,6 @@ from tape_ad.rules.base import Constant, Derivation, Entry, Filled, Rule, refuse
 from tape_ad.rules.maps import Array, Index
 from tape_ad.rules.numpy.indexing import filled_key
 
-__all__ = ["NO_OPTIONS", "record_call", "recorded"]
-
-
 # Calls that add no node of their own, and what is plain data
 
 Function = Callable[..., Any]

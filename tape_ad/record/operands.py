@@ -1,7 +1,6 @@
 """What stands beside handles in a call, and which record the call belongs to."""
 
 import functools
-import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.arrays.overridable import below_records, lies_below
 from tape_ad.base.errors import DtypeError, UnsupportedArgumentError
-from tape_ad.base.naming import called
+from tape_ad.base.naming import COMPARISONS, PYTHON_OPERATORS, called
 from tape_ad.record.arena import Arena
 from tape_ad.record.array_operators import ArrayOperators
 from tape_ad.record.messages.refusals import misplaced_handle, raise_with_name, unrelated_records
@@ -74,14 +73,7 @@ def is_cut(given: np.dtype[Any], kind: np.dtype[Any]) -> bool:
 
 Function = Callable[..., Any]
 
-COMPARED: dict[Any, Function] = {
-    np.less: operator.lt,
-    np.less_equal: operator.le,
-    np.greater: operator.gt,
-    np.greater_equal: operator.ge,
-    np.equal: operator.eq,
-    np.not_equal: operator.ne,
-}
+COMPARED = {each: PYTHON_OPERATORS[each] for each in COMPARISONS}
 
 PRODUCTS = (matmul_sparse, sparse_matmul)
 

@@ -1,25 +1,25 @@
 """The record: an arena with leaves, made afresh for every step."""
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Never, NoReturn, Self
 
 import numpy as np
 from attrs import define, field
 
-from tape_ad.base.arrays.interpreter import is_box, plain
+from tape_ad.base.arrays.interpreter import NO_OPTIONS, is_box, plain
 from tape_ad.base.arrays.overridable import ACTIVE, asarray
 from tape_ad.base.errors import ConversionError, DtypeError, RecordMismatchError
 from tape_ad.base.memory import UNDECIDED, decide_on_freed_memory
 from tape_ad.base.trees import map_leaves
 from tape_ad.record.arena import CONSTANT, held_arrays, wait_until_free
 from tape_ad.record.constants import promote
-from tape_ad.record.dispatch import NO_OPTIONS, recorded
+from tape_ad.record.dispatch import recorded
 from tape_ad.record.inspection.nodes import Node, held_bytes, node_of
 from tape_ad.record.inspection.observing import observer_for
 from tape_ad.record.inspection.pages.figures import shown_by_repr
 from tape_ad.record.inspection.views_of_records import Shown
-from tape_ad.record.messages.migration_hints import hint_for, with_hints
+from tape_ad.record.messages.migration_hints import unexpected, with_hints
 from tape_ad.record.messages.refusals import no_derivative
 from tape_ad.record.operands import as_operand, lifted
 from tape_ad.record.primals import is_number_like, memory_of
@@ -95,22 +95,22 @@ class ComputationRecord(Shown):
     debug_nans: bool = field(default=False, kw_only=True)
 
     def __attrs_post_init__(self) -> None:
-        if self.within is not None and not isinstance(self.within, ComputationRecord):
-            raise TypeError(f"within= takes a ComputationRecord, got {type(self.within).__name__}")
-        if self.check_inputs is not None and type(self.check_inputs) is not bool:
-            raise TypeError(
-                "check_inputs= is True for all elements, False for none, or None for a few of each "
-                f"leaf, got {type(self.check_inputs).__name__}"
-            )
         if UNDECIDED:
             decide_on_freed_memory()
-        active = ACTIVE.get()
+        active, within, checks = ACTIVE.get(), self.within, self.check_inputs
         self.ambient = active.capture
-        asked = self.check_inputs or self.trace_source or self.debug_nans or active.wishes
-        if asked or (self.within is not None and self.within.observer is not None):
+        if within is not None and not isinstance(within, ComputationRecord):
+            raise TypeError(f"within= takes a ComputationRecord, got {type(within).__name__}")
+        if checks is not None and type(checks) is not bool:
+            raise TypeError(
+                "check_inputs= is True for all elements, False for none, or None for a few of each "
+                f"leaf, got {type(checks).__name__}"
+            )
+        asked = checks or self.trace_source or self.debug_nans or active.wishes
+        if asked or (within is not None and within.observer is not None):
             self.observer = observer_for(
-                self.within,
-                check_inputs=bool(self.check_inputs),
+                within,
+                check_inputs=bool(checks),
                 trace_source=self.trace_source,
                 debug_nans=self.debug_nans,
             )
@@ -142,17 +142,11 @@ class ComputationRecord(Shown):
         Tensor(%0, float64[2], [1. 2.])
         """
         if unknown:
-            name = next(iter(unknown))
-            raise TypeError(
-                f"ComputationRecord.tensor() got an unexpected keyword argument {name!r}"
-                f"{hint_for('argument', name)}"
-            )
+            raise unexpected("ComputationRecord.tensor", unknown)
         data = self._data_of(data, "")
         leaf = self.note(None, (), NO_OPTIONS, data)
-        if type(data) is ndarray and data.nbytes <= WHOLE and self.check_inputs is None:
-            self.inputs.append((leaf.index, data, data.tobytes(), data))  # as is done for several
-        else:
-            self._note_elements((leaf,))
+        if self.check_inputs is None:  # else an observer sees all elements, or nobody does
+            self._note_elements(leaf)
         return leaf
 
     def constant(self, data: Any) -> Tensor:
@@ -225,7 +219,9 @@ class ComputationRecord(Shown):
         except BaseException:
             self._withdraw(length, len(leaves))
             raise
-        self._note_elements(leaves)
+        if self.check_inputs is None:
+            for leaf in leaves:
+                self._note_elements(leaf)
         return bound
 
     def note(
@@ -393,21 +389,14 @@ class ComputationRecord(Shown):
             f"<ComputationRecord: {len(self)} nodes, {leaves} leaves, {self.nbytes} bytes{nested}>"
         )
 
-    def _note_elements(self, leaves: Iterable[Tensor]) -> None:
-        """Keep a few elements of what leaves were made of, which a sweep compares."""
-        if self.check_inputs is not None:  # as an observer sees all of them, or nobody does
-            return
-        noted = self.inputs
-        for leaf in leaves:
-            data: Any = leaf.data
-            while type(data) is Tensor:
-                data = data.data
-            if type(data) is not ndarray:  # a number, or what is not NumPy's
-                continue
-            if data.nbytes <= WHOLE:
-                noted.append((leaf.index, data, data.tobytes(), data))
-            else:
-                noted += [(leaf.index, few, few.tobytes(), data) for few in few_of(data)]
+    def _note_elements(self, leaf: Tensor) -> None:
+        """Keep a few elements of what a leaf was made of, which a sweep compares."""
+        data: Any = leaf.data
+        while type(data) is Tensor:
+            data = data.data
+        if type(data) is ndarray:  # no number, and NumPy's
+            few = data if data.nbytes <= WHOLE else few_of(data)
+            self.inputs.append((leaf.index, few, few.tobytes(), data))
 
     def _data_of(self, leaf: Any, path: str) -> Any:
         if type(leaf) is ndarray and leaf.dtype.kind == "f":  # nearly all are

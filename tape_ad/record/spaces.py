@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.overridable import (
+    ACTIVE,
     asarray,
     below_records,
     is_plain,
     lift,
-    lift_number,
     whole,
 )
 from tape_ad.base.errors import SeedError
@@ -182,7 +182,8 @@ def fitted(
             "axes in front everywhere for a stack of them"
         )
     if value.dtype.kind not in "biufc" or (value.dtype.kind == "c" and dtype.kind != "c"):
-        raise SeedError(f"{what} has dtype {value.dtype}, which does not fit {dtype}")
+        words = "" if value.dtype.kind in "biufc" else "; handles are asked for by grads.wrt(p)"
+        raise SeedError(f"{what} has dtype {value.dtype}, which does not fit {dtype}{words}")
     start = unbroadcast(value, shape, dtype, ndim)
     if start is value and is_plain(value):
         start = value.copy()  # the result may be this very array, and the caller may write to it
@@ -207,19 +208,22 @@ def seed_of(root: Any, seed: Any) -> tuple[Array, tuple[int, ...]]:
     SeedError
         When the seed is missing or does not fit.
     """
+    data, capture = root.data, ACTIVE.get().capture
     if seed is not None:
-        data, seed = root.data, lift(seed)
+        if capture is not None:
+            seed = capture.lift(seed)
         if type(seed) is np.ndarray and seed.shape == data.shape and seed.dtype is data.dtype:
             return seed.copy(), ()  # as in `fitted`, where all others go
         return fitted(seed, root, None, "the seed")
-    if root.shape != ():
+    if data.shape != ():
         raise SeedError(
-            f"grad() of a handle of shape {root.shape} needs a seed of that shape (its "
+            f"grad() of a handle of shape {data.shape} needs a seed of that shape (its "
             "cotangent); write np.sum(t).grad(), or t.grad(seed=np.ones(t.shape)) for the same"
         )
-    if root.dtype.kind == "c":
+    if data.dtype.kind == "c":
         raise SeedError(
             "grad() of a complex scalar needs a seed; write t.real.grad() for the gradient "
             "of the real part, or t.grad(seed=1j) for that of the imaginary part"
         )
-    return lift_number(root.dtype.type(1)), ()
+    number = data.dtype.type(1)
+    return number if capture is None else capture.lift_constant(number), ()

@@ -20,7 +20,7 @@ from tape_ad.record.gradients import Gradients
 from tape_ad.record.inspection.pages.figures import array_html, shown_by_repr
 from tape_ad.record.messages.callers import is_copied
 from tape_ad.record.messages.libraries import answer_to_scipy
-from tape_ad.record.messages.migration_hints import CalledOnly, there, with_hints
+from tape_ad.record.messages.migration_hints import CalledOnly, there, unexpected, with_hints
 from tape_ad.record.mutation import unmarked
 from tape_ad.record.spaces import seed_of
 from tape_ad.record.sweeps import reverse_sweep
@@ -163,7 +163,7 @@ class Tensor(ArrayInterface):
             "handles are made by a record: rec = ta.ComputationRecord(); x = rec.tensor(array)"
         )
 
-    def grad(self, seed: Any = None, *, release: bool = False) -> Gradients:
+    def grad(self, seed: Any = None, *, release: bool = False, **unknown: Never) -> Gradients:
         """Sweep back from this handle and give the gradients of all handles that are alive.
 
         Parameters
@@ -190,6 +190,8 @@ class Tensor(ArrayInterface):
             When an array that a leaf was made of was written to meanwhile; see `check_inputs` of
             `ComputationRecord`.
         """
+        if unknown:
+            raise unexpected("Tensor.grad", unknown)
         record: Arena = self.record
         if seed is not None and getattr(seed, "record", record) is None:
             seed = seed.data

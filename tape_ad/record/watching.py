@@ -5,29 +5,43 @@ from typing import Any
 
 import numpy as np
 from attrs import define, field
+from numpy.lib.stride_tricks import as_strided
 
 from tape_ad.base.errors import MutatedInputError
 from tape_ad.base.naming import line_name
 from tape_ad.record.arena import Arena
 from tape_ad.record.call_metadata import name_of
 
+ndarray = np.ndarray
 Plain = np.ndarray[Any, Any]
 
 WHOLE = 8192
 """The bytes of an array that is compared as a whole, which is quicker than to pick elements."""
 
-PARTS = (1, 32, 6, 3, 2, 2)
-"""Into how many parts each axis is divided, by the number of axes, to pick a few elements."""
+STEPS = (16, 16, 4, 2)
+"""How many steps are made along each axis to pick a few elements, by the number of axes."""
 
 
-def few_of(array: Plain, count: int = 32) -> tuple[Plain, Plain]:
-    """View the first element of a large array and some on the way to the last, and that."""
-    if array.flags.forc:
-        array = array.ravel("K")  # a view, as the elements lie side by side
-        return array[:: len(array) // count or 1], array[-1:]
-    parts = PARTS[array.ndim] if array.ndim < len(PARTS) else 1
-    among = tuple([slice(None, None, max(1, n // parts)) for n in array.shape])
-    return array[among], array[(slice(-1, None),) * array.ndim]
+def few_of(array: Plain) -> Plain:
+    """View a few elements of a large array, among them the first one and the last one.
+
+    Along each axis there are two rows of places at equal distances, the one from its beginning on
+    and the other up to its end.
+    """
+    if not array.flags.c_contiguous:
+        array = array.T
+    if array.flags.c_contiguous:  # as if there were one axis
+        last, item = array.size - 1, array.itemsize
+        step = last // 16 * item
+        return ndarray((2, 17), array.dtype, array, 0, (last * item - 16 * step, step))
+    steps = STEPS[array.ndim] if array.ndim < len(STEPS) else 1
+    shape: tuple[int, ...] = ()
+    strides: tuple[int, ...] = ()
+    for n, stride in zip(array.shape, array.strides, strict=True):
+        step = (n - 1) // steps
+        shape += 2, steps + 1
+        strides += (n - 1 - steps * step) * stride, step * stride
+    return as_strided(array, shape, strides, writeable=False)
 
 
 def require_unchanged(arena: Arena, ends: Iterable[int]) -> None:

@@ -33,18 +33,6 @@ from tape_ad.rules.numpy.updates import UPDATES
 from tape_ad.rules.plain_maps import PLAIN_MAPS
 from tape_ad.rules.sparse_products import SPARSE
 
-__all__ = [
-    "FAST_RULES",
-    "RULES",
-    "add_rules",
-    "call_signature",
-    "entry_of",
-    "facts_of",
-    "known_facts",
-    "load_lazy_tables",
-    "load_scipy_rules",
-]
-
 RULES: dict[Callable[..., Any], Entry] = {}
 """What is known of each function; see `load_lazy_tables` and `load_scipy_rules`."""
 

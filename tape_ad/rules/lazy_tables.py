@@ -26,8 +26,6 @@ from tape_ad.rules.numpy.special_functions import SCIMATH, SPECIALS_NUMPY
 from tape_ad.rules.numpy.statistics import HISTOGRAMS, NAN_REDUCTIONS, STATISTICS
 from tape_ad.rules.numpy.ufunc_methods import UFUNC_METHODS
 
-__all__ = ["LAZY_TABLES"]
-
 LAZY_TABLES = merged(
     SCIMATH,
     PARTS,

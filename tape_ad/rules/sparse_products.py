@@ -14,8 +14,6 @@ from tape_ad.rules.base import Call, Entry, rule
 from tape_ad.rules.maps import Array, Chain, LinearMap, Reshape, Shape, Transpose
 from tape_ad.rules.maps.patterns import Pattern, reads, separable
 
-__all__ = ["SPARSE", "is_sparse", "matmul_sparse", "sparse_matmul"]
-
 Sparse = Any
 """A matrix or an array of `scipy.sparse`, of any format."""
 

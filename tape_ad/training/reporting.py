@@ -19,8 +19,6 @@ from tape_ad.record.primals import primal
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Report", "gradient_histograms", "progress"]
-
 LINES = 20
 """How many lines a whole run takes in a log file."""
 
@@ -56,6 +54,7 @@ class Progress:
     numbers: dict[str, float] = field(factory=dict)
 
     def __call__(self, advance: int = 1, **numbers: float) -> None:
+        """Count steps that are done, and show that with numbers to watch."""
         self.done += advance
         self.numbers.update(numbers)
         self.show(self)

@@ -1,1 +1,1 @@
-"""Functions of functions: each runs a function on handles of a fresh record, and sweeps."""
+"""`grad`, `jacobian` and their like: each runs a function on handles of a record, and sweeps."""

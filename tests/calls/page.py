@@ -1,13 +1,13 @@
-"""The section of docs/coverage.md on calls of other libraries, from the results that are kept."""
+"""What the pages on coverage say of calls of other libraries, from the results that are kept."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from tests.calls.counting import OTHERS, WAYS
 
-__all__ = ["RESULTS", "section", "table"]
+__all__ = ["RESULTS", "section", "summary", "table"]
 
 RESULTS = Path(__file__).with_name("results.json")
 
@@ -25,15 +25,19 @@ The others are errors that say what to write ({clear:,}), errors of the librarie
 ({cryptic:,}), or results that have lost the gradient ({detached:,}) or have another ({wrong:,}).
 """
 
+CALLS = """\
+Of {calls:,} calls in the examples of its documentation {right:,} are right
+([how they are counted](../coverage.md#calls-of-scipy-and-scikit-learn)).
+"""
+
 INTRODUCTION = """\
 The examples are a list of calls that nobody here has chosen. `python -m tests.calls --write` takes
-every call that a docstring's examples make of
-what they document, and makes it again with a handle in place of each argument that is a real number
-or array, one at a time; each of those is one of the *calls* here, and so is each argument that is a
-function, in whose place one stands that closes over a handle: it multiplies what it is given first,
-and what it gives. The slope of a random projection
-of the result, along a random direction, is compared with differences of the library itself. A call
-is made in four ways, and each column counts those that are right:
+every call that a docstring's examples make of what they document, and makes it again with a handle
+in place of each argument that is a real number or array, one at a time; each of those is one of the
+*calls* here. So is each argument that is a function, in whose place one stands that closes over a
+handle: it multiplies what it is given first, and what it gives. The slope of a random projection of
+the result, along a random direction, is compared with differences of the library itself. A call is
+made in four ways, and each column counts those that are right:
 
 - as it stands: the library's own function is called with a handle;
 - with SciPy's flag: the same with `SCIPY_ARRAY_API=1`, all arrays of the call in one namespace
@@ -42,10 +46,9 @@ is made in four ways, and each column counts those that are right:
 - under `ta.scipy`: by the function of ours, `ta.scipy.signal.lfilter`
   (scikit-learn's in `ta.interop.sklearn`).
 
-It counts as what the worst of these
-gives if that is wrong, lost or cryptic, and else as the best. An error is
-*clear* if it speaks of the handle, and says what to write. A refusal of an argument that the result
-does not depend on, such as a tolerance, is not counted.
+A call counts as what the worst of these gives if that is wrong, lost or cryptic, and else as the
+best. An error is *clear* if it speaks of the handle, and says what to write. A refusal of an
+argument that the result does not depend on, such as a tolerance, is not counted.
 """
 
 SORTS = {
@@ -59,23 +62,32 @@ SORTS = {
 """What comes of a name's calls; of the ways that are right for all of them, the first."""
 
 
-def section() -> list[str]:
-    """Write the section: the table, what goes wrong, and each name of each module."""
+def kept_results() -> Mapping[str, Any]:
+    """Read what the last count has kept of each module."""
     results: Mapping[str, Any] = json.loads(RESULTS.read_text("utf-8"))
-    counts = {module: result["counts"] for module, result in results.items()}
-    lines = [TITLE, "", SUMMARY.format(**total_of(counts)), *table(counts), "", INTRODUCTION]
-    bad = [text for result in results.values() for text in result["bad"]]
-    if bad:
-        lines += ["Of these calls, with the step and the argument that was the handle:", ""]
-        lines += [f"- {text}" for text in bad]
-    for module, result in results.items():
-        lines += ["", f"### {module}", ""]
-        for sort, told in SORTS.items():
-            names = result["names"].get(sort)
-            if names:
-                several = ", ".join(f"`{name.removeprefix(module + '.')}`" for name in names)
-                lines.append(f"- {told}: {several}")
-    return [*lines, ""]
+    return results
+
+
+def summary(links: Mapping[str, str]) -> Iterator[str]:
+    """Write the summary: the table, with a link for each module, and how calls are counted."""
+    counts = {module: result["counts"] for module, result in kept_results().items()}
+    linked = {f"[`{module}`]({links[module]})": each for module, each in counts.items()}
+    yield from (TITLE, "", SUMMARY.format(**total_of(counts)), *table(linked), "", INTRODUCTION)
+
+
+def section(module: str) -> Iterator[str]:
+    """Write what becomes of each name of a module, and what goes wrong."""
+    result = kept_results()[module]
+    yield from (f"## Calls of {module}\n", CALLS.format(**total_of({module: result["counts"]})))
+    for sort, told in SORTS.items():
+        names = result["names"].get(sort)
+        if names:
+            several = ", ".join(f"`{name.removeprefix(module + '.')}`" for name in names)
+            yield f"- {told}: {several}"
+    if result["bad"]:
+        yield "\nThese calls go wrong; the step of the example and the argument are named.\n"
+        yield from (f"- {text}" for text in result["bad"])
+    yield ""
 
 
 def total_of(counts: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
@@ -88,6 +100,6 @@ def table(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
     """Write the lines of the table."""
     lines = [HEADER, "|---" * (HEADER.count("|") - 1) + "|"]
     total = total_of(counts)
-    for module, each in {"all": total, **{f"`{m}`": c for m, c in counts.items()}}.items():
+    for module, each in {"all": total, **counts}.items():
         lines.append(f"| {' | '.join(map(str, (module, *(each[kind] for kind in total))))} |")
     return lines

@@ -1,27 +1,30 @@
-"""Write docs/coverage.md from the rule tables and the test table, or check that it is fresh.
+"""Write docs/coverage.md and its pages from the tables of rules and tests, or check them.
 
-python -m tests.coverage            write it
-python -m tests.coverage --check    fail where it is stale
+python -m tests.coverage            write them
+python -m tests.coverage --check    fail where one is stale
 """
 
 import argparse
 import sys
 from pathlib import Path
 
-from tests.coverage.document import changes, document
+from tests.coverage.document import changes, documents
 
-COVERAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.coverage", description=__doc__)
     parser.add_argument("--check", action="store_true", help="only say what is stale")
     if not parser.parse_args().check:
-        COVERAGE.write_text(document(), encoding="utf-8")
+        for name, text in documents().items():
+            path = DOCS / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
         return
-    stale = changes(COVERAGE.read_text(encoding="utf-8"))
+    stale = changes(DOCS)
     if stale:
-        sys.exit("\n".join([*stale, f"{COVERAGE} is stale: run python -m tests.coverage"]))
+        sys.exit("\n".join([*stale, "pages are stale: run python -m tests.coverage"]))
 
 
 if __name__ == "__main__":

@@ -95,7 +95,7 @@ CONVENTIONS: Mapping[str, str] = {
     "np.nanvar": AT_NAN,
     "np.interp": "on a knot that of the piece to its right, on the last to its left; 0 outside",
     "np.frexp": "that of the mantissa, with its exponent held fixed",
-    "np.histogram": "in the weights alone; the sample and the bins are constants",
+    "np.histogram": "in the weights, and in the edges, which move with the ends of the sample",
     "np.linalg.det": "right at singular matrices too",
     "np.linalg.eigvals": "equal values share it as their sum demands",
     "np.linalg.svdvals": "equal values share it as their sum demands; 0 at 0",

@@ -1,11 +1,12 @@
-"""The page that says of each function what is known of its derivative, and how it is checked."""
+"""The pages that say of each function what is known of its derivative, and how it is checked."""
 
 import difflib
 import importlib
 import inspect
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,21 @@ import tape_ad.scipy.special  # noqa: F401 - they add their rules to the tables
 from tape_ad.base.naming import function_name
 from tape_ad.rules import RULES, load_lazy_tables
 from tape_ad.rules.base import Constant, Derivation, Filled, Refused, Rule
-from tests.calls.page import section
+from tests.calls import page as calls
 from tests.coverage import kept
 from tests.coverage.conventions import CONVENTIONS
-from tests.coverage.topics import NEWER, OURS, PACKAGES, SPOKEN, TOPICS
+from tests.coverage.topics import (
+    HANDLES,
+    INNER,
+    METHODS,
+    NEWER,
+    OTHERS,
+    OURS,
+    PACKAGES,
+    PAGES,
+    SPOKEN,
+    TOPICS,
+)
 from tests.rules.makers import makers_met
 from tests.rules.rows import APART, ROWS
 from tests.rules.table import Row, kinds
@@ -28,52 +40,72 @@ from tests.rules.test_special_accuracy import AGAINST_MPMATH
 
 load_lazy_tables()
 
-__all__ = ["Line", "changes", "document", "lines"]
+__all__ = ["Line", "changes", "documents", "lines"]
 
-INNER = "Functions that others are made of"
-METHODS = "Methods of ufuncs"
-HANDLES = "Handles"
-OTHERS = "Further functions of NumPy"
+OWN = "without a rule of its own"
+KINDS = ("rule", "composition", "piecewise constant", "constant", "refused")
+
 COLUMNS = (
-    *("function", "kind", "with respect to", "orders", "modes", "dtypes", "compared with"),
+    *("function", "kind", "with respect to", "dtypes", "compared with"),
     "where it is not smooth",
 )
+
+PUBLISHED = {
+    "differentiable": "SciPy's own code",
+    "distribution": "distributions",
+    "class": "classes",
+    "type": "classes",
+}
+"""What is said of names without a rule of their own, by their type."""
 
 HEAD = """\
 # What can be differentiated
 
 <!-- Written by `python -m tests.coverage`; do not edit. -->
 
-Every function that handles answer to, grouped as in NumPy's reference. A function of NumPy or
-SciPy that is not listed here raises `NoRuleError` on a handle. `ta.scipy.stats` and its like have
-more functions, under SciPy's names: what SciPy writes in Python is its own code there, and takes
-handles as any code does under `ta.differentiable` ([other-libraries.md](other-libraries.md)). The
-tests check those that they have rows for in the same manner.
+Nearly all of NumPy and SciPy. A page for each module has every function that handles answer to; a
+function of NumPy or SciPy that is not there raises `NoRuleError` on a handle. `ta.scipy.stats` and
+its like have more functions, under SciPy's names: what SciPy writes in Python is its own code
+there, and takes handles as any code does under `ta.differentiable`
+([other libraries](other-libraries.md)).
+
+Derivatives are of any order, as partials are written in functions of these pages, and of both
+modes, reverse and forward, for one or for a stack of seeds or tangents. The tests check the second
+order, and the modes against each other.
+"""
+
+COLUMNS_TOLD = """\
+## What the columns of the pages say
 
 - **kind**: a *rule* records one node or a few; a *composition* is written in functions that have
   rules, and records theirs; a *piecewise constant* function gives plain data, and so does one that
   is not about values; a *constant* is a handle that depends on nothing; a *refused* function raises
-  an error, which is given.
+  an error, which is given. Below the tables are names without a rule
+  of their own.
 - **with respect to**: the operands that a derivative is there for, counted from the first. For each
   of them the tests have made the partial and checked it.
-- **orders**: *any*, since partials are written in functions of this page. It is checked at the
-  second.
-- **modes**: *both*, reverse and forward, of one or of a whole stack of seeds or tangents. They come
-  from the same partials, and are checked against each other.
 - **dtypes**: what it is checked on. Where real numbers stand, these are float64 and float32, alone
   and mixed; a result in single precision has a gradient in single precision.
 - **compared with**: what else computes the value and the gradient in the tests, besides central
   differences, which every function is compared with. "JAX (3 of 8)" means that it is compared in 3
   of the 8 choices of shapes, options and dtypes that the function is checked in, and "JAX" in all.
+- **where it is not smooth**: what the derivative is there;
+  [derivative conventions](derivative-conventions.md) has the whole story.
+"""
 
-Where a derivative is not unique or does not exist, the last column says what it is here;
-[derivative-conventions.md](derivative-conventions.md) has the whole story.
+PAGE_HEAD = """\
+# {title}
+
+<!-- Written by `python -m tests.coverage`; do not edit. -->
+
+[What the columns say](../coverage.md#what-the-columns-of-the-pages-say), and
+[all modules](../coverage.md).
 """
 
 
 @frozen
 class Line:
-    """What the page says of one function.
+    """What a page says of one function.
 
     Attributes
     ----------
@@ -182,15 +214,13 @@ def cells(function: Any, entry: Any, rows: list[Row], name: str) -> tuple[str, .
     """Write what stands under the columns."""
     convention = CONVENTIONS.get(name, "")
     if isinstance(entry, Refused):
-        return ("refused", "", "", "", "", "", entry.instead)
+        return ("refused", "", "", "", entry.instead)
     if isinstance(entry, (Constant, Filled)):
         kind = "piecewise constant" if isinstance(entry, Constant) else "constant"
-        return (kind, "", "", "", "", "", convention)
+        return (kind, "", "", "", convention)
     return (
         "composition" if isinstance(entry, Derivation) else "rule",
         operands(function, entry, rows),
-        "any",
-        "both",
         "real, complex" if any(row.complex for row in rows) else "real",
         oracles(function, rows),
         convention,
@@ -217,9 +247,7 @@ def lines() -> Iterator[Line]:
         )
     for name, thing in implied_names(set(said.values())):
         kind = "class" if isinstance(thing, type) else type(thing).__name__.lower()
-        yield Line(
-            topic_of(name), name, NEWER.get(name, ""), (kind, *[""] * 5, "its docstring says")
-        )
+        yield Line(topic_of(name), name, NEWER.get(name, ""), (kind,))
 
 
 def implied_names(said: set[str]) -> Iterator[tuple[str, Any]]:
@@ -245,18 +273,60 @@ def release(module: Any) -> str:
     return ".".join(module.__version__.split(".")[:2])
 
 
-def document() -> str:
-    """Write the page."""
+def documents() -> dict[str, str]:
+    """Write the pages, by their files' names within docs/."""
     by_topic = defaultdict(list)
     for line in lines():
         by_topic[line.topic].append(line)
-    order = [*TOPICS, METHODS, OTHERS, *OURS.values(), HANDLES, INNER]
-    parts = [HEAD, f"{counted()}\n", *section(), *kept.section()]
+    pages = {
+        f"coverage/{stem}.md": page(title, {topic: by_topic[topic] for topic in topics}, modules)
+        for stem, (title, topics, modules) in PAGES.items()
+    }
+    return {"coverage.md": overview(by_topic), **pages}
+
+
+def overview(by_topic: Mapping[str, Sequence[Line]]) -> str:
+    """Write the page that leads to the others."""
+    parts = [HEAD, f"{counted()}\n", table_row("functions of", "all", *KINDS, OWN)]
+    parts.append("|---" * (len(KINDS) + 3) + "|")
+    for stem, (title, topics, _) in PAGES.items():
+        kinds = Counter(line.cells[0] for topic in topics for line in by_topic[topic])
+        if topics:
+            counts = (kinds.total(), *(kinds.pop(kind, 0) for kind in KINDS), kinds.total())
+            parts.append(table_row(f"[{title}](coverage/{stem}.md)", *map(str, counts)))
+    links = {
+        module: f"coverage/{stem}.md" for stem, (*_, modules) in PAGES.items() for module in modules
+    }
+    toctree = ["```{toctree}", ":hidden:", "", *(f"coverage/{stem}" for stem in PAGES), "```", ""]
+    return "\n".join([*parts, "", *calls.summary(links), COLUMNS_TOLD, *toctree])
+
+
+def page(title: str, topics: Mapping[str, Sequence[Line]], modules: Sequence[str]) -> str:
+    """Write the page of a module, or of a part of NumPy."""
     header, rule = table_row(*COLUMNS), "|---" * len(COLUMNS) + "|"
-    for topic in filter(by_topic.__contains__, order):
-        body = map(str, sorted(by_topic[topic], key=lambda line: line.name.lower()))
-        parts += [f"## {topic}\n", header, rule, *body, ""]
+    parts = [PAGE_HEAD.format(title=title)]
+    for topic, known_lines in topics.items():
+        if known_lines:
+            ordered = sorted(known_lines, key=lambda line: line.name.lower())
+            parts.append(f"## {'Functions' if topic == title else topic}\n")
+            body = [str(line) for line in ordered if line.cells[0] in KINDS]
+            parts += [header, rule, *body, ""] if body else []
+            parts += [*published(line for line in ordered if line.cells[0] not in KINDS)]
+    for module in modules:
+        parts += [*kept.section(module), *calls.section(module)]
     return "\n".join(parts)
+
+
+def published(lines_of_topic: Iterable[Line]) -> Iterator[str]:
+    """List names that have no rule of their own, by what they are."""
+    found = defaultdict(list)
+    for line in lines_of_topic:
+        what = PUBLISHED.get(line.cells[0], "functions that are written in others")
+        found[f"{what} ({line.since}+)" if line.since else what].append(line.name)
+    for what, names in sorted(found.items()):
+        several = ", ".join(f"`{name.removeprefix('tape_ad.scipy.')}`" for name in names)
+        yield f"- {what}, in `ta.scipy`: {several}"
+    yield from [""] if found else []
 
 
 def known(page: str) -> list[str]:
@@ -278,13 +348,20 @@ def known(page: str) -> list[str]:
 
 def uncounted(page: str) -> str:
     """Leave out of a page the numbers of checks, which other releases may have more or less of."""
-    of_this_release = r" \(\d+ of \d+\)|^Counted with .*$|^\| `[^|]*\| differentiable \|.*\n"
+    of_this_release = r" \(\d+ of \d+\)|^Counted with .*$|^- .*, in `ta\.scipy`: .*\n|^\| \[.*\n"
     return re.sub(of_this_release, "", page, flags=re.MULTILINE)
 
 
-def changes(page: str) -> list[str]:
-    """List how a page differs from what would be written now."""
-    fresh = document()
-    if counted() not in page:
-        page, fresh = uncounted(page), uncounted(fresh)
-    return list(difflib.unified_diff(known(page), known(fresh), "as it is", "as it should be"))
+def changes(folder: Path) -> list[str]:
+    """List how the pages in a folder differ from what would be written now."""
+    found: list[str] = []
+    fresh = documents()
+    same = counted() in (folder / "coverage.md").read_text(encoding="utf-8")
+    for name, text in fresh.items():
+        old = (folder / name).read_text(encoding="utf-8")
+        before, after = (old, text) if same else (uncounted(old), uncounted(text))
+        found += difflib.unified_diff(known(before), known(after), name, f"{name}, written anew")
+    for path in sorted(folder.glob("coverage/*.md")):
+        if f"coverage/{path.name}" not in fresh:
+            found.append(f"coverage/{path.name} is no page any more")
+    return found

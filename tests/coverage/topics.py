@@ -2,7 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
-__all__ = ["NEWER", "OURS", "SPOKEN", "TOPICS"]
+__all__ = ["HANDLES", "INNER", "METHODS", "NEWER", "OTHERS", "OURS", "PAGES", "SPOKEN", "TOPICS"]
+
+INNER = "Functions that others are made of"
+METHODS = "Methods of ufuncs"
+HANDLES = "Handles"
+OTHERS = "Further functions of NumPy"
 
 # The functions of `numpy` itself; those of its submodules are sorted by their module.
 TOPICS: Mapping[str, str] = {
@@ -169,3 +174,42 @@ PACKAGES: Sequence[str] = (
     *("tape_ad.scipy.spatial", "tape_ad.scipy.spatial.distance", "tape_ad.scipy.spatial.transform"),
     *("tape_ad.scipy.stats", "tape_ad.nn"),
 )
+
+# The pages, each with its title, its topics, and the modules whose calls are counted on it.
+PAGES: Mapping[str, tuple[str, Sequence[str], Sequence[str]]] = {
+    "numpy-arrays": (
+        "NumPy: arrays",
+        (
+            *("Array creation", "Array manipulation", "Indexing", "Functional programming"),
+            *("Sorting, searching and counting", "Sets", "Logic", "Binary operations"),
+            *("Data types and memory", "Input and output"),
+        ),
+        (),
+    ),
+    "numpy-mathematics": (
+        "NumPy: mathematics",
+        (
+            *("Mathematical functions", "Linear algebra", "Statistics", "Polynomials", OTHERS),
+            *("numpy.linalg", "numpy.fft", "numpy.emath", "numpy.lib", METHODS),
+        ),
+        (),
+    ),
+    **{
+        f"scipy-{name}": (f"scipy.{name}", (f"scipy.{name}",), (f"scipy.{name}",))
+        for name in ("fft", "integrate", "interpolate", "linalg", "ndimage", "optimize", "signal")
+    },
+    "scipy-sparse": ("scipy.sparse", (), ("scipy.sparse", "scipy.sparse.linalg")),
+    "scipy-spatial": (
+        "scipy.spatial",
+        ("scipy.spatial",),
+        ("scipy.spatial", "scipy.spatial.distance", "scipy.spatial.transform"),
+    ),
+    "scipy-special": (
+        "scipy.special",
+        ("scipy.special", "scipy.special functions that SciPy writes in Python"),
+        ("scipy.special",),
+    ),
+    "scipy-stats": ("scipy.stats", ("scipy.stats",), ("scipy.stats",)),
+    "sklearn": ("scikit-learn", (), ("sklearn",)),
+    "layers-and-handles": ("Layers and handles", ("tape_ad.nn", HANDLES, INNER), ()),
+}

@@ -112,13 +112,13 @@ NONSENSE: Any = None
             lambda: nn.conv1d(np.ones((1, 5)), np.ones((1, 1, 3)), stride=0),
             ValueError,
             "conv1d: kernel, stride and dilation must be at least 1 and padding at least 0, got "
-            "(3,), (0,), (1,) and 0",
+            "(3,), (0,), (1,) and (0,)",
         ),
         (
             lambda: nn.conv1d(np.ones((1, 5)), np.ones((1, 1, 3)), padding=-1),
             ValueError,
             "conv1d: kernel, stride and dilation must be at least 1 and padding at least 0, got "
-            "(3,), (1,), (1,) and -1",
+            "(3,), (1,), (1,) and (-1,)",
         ),
         (
             lambda: nn.conv1d(np.ones((1, 5)), np.ones((2, 1, 3)), np.ones(1)),

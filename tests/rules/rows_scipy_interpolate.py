@@ -4,32 +4,26 @@ from typing import Any
 
 import numpy as np
 import scipy.interpolate
+import scipy.sparse.linalg
 
 import tape_ad as ta
 import tape_ad.scipy.interpolate
 from tape_ad.rules.base import in_double
+from tape_ad.scipy.interpolate import bsplines, scattered
 from tape_ad.scipy.interpolate.bsplines import (
-    fitted_coefficients,
-    interpolating_coefficients,
     knots_for,
-    periodic_coefficients,
     spline_piece,
-    spline_value,
     within_knots,
 )
 from tape_ad.scipy.interpolate.fitpack import one_polynomial, places_of_spline
-from tape_ad.scipy.interpolate.grids import grid_value
 from tape_ad.scipy.interpolate.polynomials import (
     evaluated,
     piece_of,
-    piecewise_value,
     places_of,
 )
-from tape_ad.scipy.interpolate.radial import radial_value
 from tape_ad.scipy.interpolate.scattered import (
     clough_tocher_value,
     nearest_point,
-    simplex_value,
     vertices_around,
 )
 from tape_ad.scipy.interpolate.univariate import nearest_support
@@ -48,6 +42,7 @@ def increasing(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
     return np.cumsum(rng.uniform(0.5, 1.0, shape), axis=-1)
 
 
+TRIANGLES = np.array([[0, 1, 2], [1, 2, 3]])
 KNOTS = Domain(increasing, signed(0.1, 0.2))
 DESCENDING = Domain(lambda rng, shape: -increasing(rng, shape), signed(0.1, 0.2))
 POINTS = uniform(-0.5, 4.5)
@@ -56,6 +51,56 @@ APART = (
     np.array([[0.0, 0.0], [1.0, 0.1], [0.2, 1.0], [0.9, 0.8]]),
     np.array([[0.3, 0.4], [0.6, 0.5]]),
 )
+
+
+@ta.differentiable
+def piecewise_value(c: Array, x: Array, points: Array, nu: int = 0) -> Array:
+    return scipy.interpolate.PPoly(c, x)(points, nu)
+
+
+@ta.differentiable
+def spline_value(t: Array, c: Array, k: int, points: Array, nu: int = 0) -> Array:
+    return scipy.interpolate.BSpline(t, c, k)(points, nu)
+
+
+@ta.differentiable
+def interpolating_coefficients(
+    x: Array, y: Array, t: Array, start: Array, end: Array, k: int = 3, orders: Any = ((), ())
+) -> Array:
+    given = [[*zip(o, v, strict=True)] for o, v in zip(orders, (start, end), strict=True)]
+    bc_type = tuple(each or None for each in given)
+    return scipy.interpolate.make_interp_spline(x, y, k, t, bc_type).c
+
+
+@ta.differentiable
+def periodic_coefficients(x: Array, y: Array) -> Array:
+    return scipy.interpolate.make_interp_spline(x, y, 3, bc_type="periodic").c
+
+
+@ta.differentiable
+def fitted_coefficients(x: Array, y: Array, t: Array, w: Array, k: int = 3) -> Array:
+    return bsplines.fitted_coefficients(x, y, t, w, k)  # older releases solve normal equations
+
+
+@ta.differentiable
+def grid_value(values: Array, points: Array, *grid: Array, method: str = "linear") -> Array:
+    options: dict[str, Any] = {"bounds_error": False, "fill_value": None}
+    if method == "cubic":  # for which SciPy iterates by itself
+        options["solver"] = scipy.sparse.linalg.spsolve
+    return scipy.interpolate.RegularGridInterpolator(grid, values, method, **options)(points)
+
+
+@ta.differentiable
+def radial_value(
+    points: Array, values: Array, xi: Array, smoothing: Array, epsilon: Array, **options: Any
+) -> Array:
+    options |= {"smoothing": smoothing, "epsilon": epsilon}
+    return scipy.interpolate.RBFInterpolator(points, values, **options)(xi)
+
+
+@ta.differentiable
+def simplex_value(points: Array, values: Array, xi: Array) -> Array:
+    return scattered.simplex_value(points, values, xi, TRIANGLES)
 
 
 @ta.differentiable
@@ -232,11 +277,7 @@ ROWS += [
     Row(
         periodic_coefficients,
         [KNOTS(6), REAL(5, 2)],
-        prepare=lambda x, y: [
-            x,
-            np.concatenate((y, y[:1])),
-            knots_for(in_double(x), 3, "periodic"),
-        ],
+        prepare=lambda x, y: [x, np.concatenate((y, y[:1]))],
         nodes=MANY,
         no_jax=NO_JAX,
     ),
@@ -278,7 +319,6 @@ ROWS += [
 ]
 
 CORNERS = fixed([[0.0, 0.0], [1.0, 0.1], [0.2, 1.0], [1.1, 1.2]])
-TRIANGLES = plain([[0, 1, 2], [1, 2, 3]])
 
 ROWS += [
     *(
@@ -293,7 +333,7 @@ ROWS += [
     ),
     Row(
         simplex_value,
-        [CORNERS, REAL(4), fixed([[0.3, 0.3], [0.8, 0.8]]), TRIANGLES],
+        [CORNERS, REAL(4), fixed([[0.3, 0.3], [0.8, 0.8]])],
         nodes=MANY,
         no_jax=NO_JAX,
     ),

@@ -181,6 +181,16 @@ def histogram(function: Any, a: Any, weights: Any, **options: Any) -> Any:
     return function(a, weights=weights, **options)[0]
 
 
+def edges(function: Any, *sample: Any, **options: Any) -> Any:
+    """Call a histogram of one dimension or two, and give where the bins begin and end."""
+    return np.concatenate(function(*sample, **options)[1:])
+
+
+def edges_of_points(function: Any, sample: Any, **options: Any) -> Any:
+    """Call a histogram of several dimensions, and give where the bins begin and end."""
+    return np.concatenate(function(sample, **options)[1])
+
+
 def histogramdd(function: Any, weights: Any, **options: Any) -> Any:
     """Call a histogram of several dimensions and give the heights."""
     return function(PLACES, weights=weights, **options)[0]
@@ -195,6 +205,8 @@ def bincount(jax: Any) -> Any:
     """Tell JAX how long the result is, which it cannot see while it traces."""
     return lambda x, weights, minlength=4: jax.numpy.bincount(x, weights, length=minlength)
 
+
+NAMED, NUMPYS = "JAX traces the number of bins", "the call joins arrays of NumPy"
 
 HISTOGRAMS = [
     Row(np.bincount, [plain([3, 0, 1, 1, 3]), REAL(5)], jax=bincount),
@@ -220,6 +232,11 @@ HISTOGRAMS = [
             ),
         )
     ),
+    Row(np.histogram_bin_edges, [INSIDE(7)], options={"bins": 3}, nodes=8),
+    Row(np.histogram_bin_edges, [ABOVE_ONE(7)], options={"bins": "sqrt"}, nodes=8, no_jax=NAMED),
+    Row(np.histogram, [INSIDE(7)], call=edges, nodes=8, note="edges", no_jax=NUMPYS),
+    Row(np.histogram2d, [INSIDE(7), ABOVE_ONE(7)], call=edges, nodes=16, no_jax=NUMPYS),
+    Row(np.histogramdd, [INSIDE(7, 2)], call=edges_of_points, nodes=16, no_jax=NUMPYS),
     Row(
         np.histogram,
         [plain(POINTS), REAL(8)],
@@ -252,7 +269,6 @@ HISTOGRAMS = [
 ROWS: list[Row] = [*DIFFERENCES, *AVERAGES, *COVARIANCES, *HISTOGRAMS]
 
 CONSTANTS: list[Row] = [
-    Row(np.histogram_bin_edges, [INSIDE(7)]),
     Row(np.histogram_bin_edges, [ABOVE_ONE(7)], options={"bins": 3, "range": (0, 2)}),
     Row(binned, [INSIDE(7, 2)], call=lambda function, x: function(x, 3, None)),
     Row(binned_along_line, [INSIDE(7)], call=lambda function, x: function(x, 3, None)),

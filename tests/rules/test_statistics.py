@@ -106,14 +106,30 @@ SAMPLE = np.array([0.1, 0.4, 0.4, 0.9, 1.0, -0.3])
 
 @pytest.mark.parametrize("density", [False, True])
 @pytest.mark.parametrize("bins", [4, [0.0, 0.4, 0.5, 1.0], "sqrt"])
-def test_histograms_of_a_handle_are_plain_data(bins: Any, density: bool) -> None:
-    counts, edges = np.histogram(handle(SAMPLE), bins, density=density)
-    expected = np.histogram(SAMPLE, bins, density=density)
-    np.testing.assert_array_equal(counts, expected[0], strict=True)
-    np.testing.assert_array_equal(edges, expected[1], strict=True)
+def test_edges_move_with_the_ends_of_the_sample(bins: Any, density: bool) -> None:
+    moves = not isinstance(bins, list)
+    found = np.histogram(handle(SAMPLE), bins, density=density)
+    for got, expected, move in zip(
+        found,
+        np.histogram(SAMPLE, bins, density=density),
+        (moves and density, moves),
+        strict=True,
+    ):
+        assert isinstance(got, ta.Tensor) == move
+        np.testing.assert_array_equal(got.data if move else got, expected, strict=True)
 
 
-def test_histograms_of_handles_in_two_dimensions_are_plain_data() -> None:
+@pytest.mark.parametrize("values", [[2.0, 2.0], [2.0], []])
+def test_edges_of_a_sample_without_width(values: list[float]) -> None:
+    sample = np.array(values)
+    jacobian = ta.jacobian(lambda x: np.histogram_bin_edges(x, 3) + 0 * x.sum())(sample)
+    slopes = [[0.5, 0.5], [1.0], []][[2, 1, 0].index(len(values))]
+    np.testing.assert_array_equal(jacobian, [slopes] * 4)
+    edges = np.histogram_bin_edges(handle(sample), 3)
+    np.testing.assert_array_equal(getattr(edges, "data", edges), np.histogram(sample, 3)[1])
+
+
+def test_histograms_of_handles_in_two_dimensions_count() -> None:
     x, y = handle(SAMPLE), SAMPLE[::-1]
     heights, first, second = numpy.histogram2d(x, y, bins=[0.0, 0.4, 0.5, 1.0])
     expected = numpy.histogram2d(SAMPLE, y, bins=[0.0, 0.4, 0.5, 1.0])

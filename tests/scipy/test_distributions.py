@@ -522,3 +522,46 @@ def test_pearson3_near_the_normal_distribution(skew: float, y: float) -> None:
             )
         slope = ta.grad(lambda skew: stats.pearson3.cdf(y, skew))(skew)
         np.testing.assert_allclose(slope, expected, atol=2e-11)
+
+
+def test_the_log_density_of_ncx2_has_a_slope_where_the_density_is_0() -> None:
+    def by_df(x: float) -> Any:
+        return ta.grad(lambda df: stats.ncx2.logpdf(x, df, 3.0))(4.0)
+
+    assert scipy.stats.ncx2.pdf(5000.0, 4.0, 3.0) == 0.0
+    np.testing.assert_allclose(by_df(5000.0), 1.8505459593, rtol=1e-7)  # central differences
+    np.testing.assert_allclose(by_df(10.0), 0.19997502, rtol=1e-6)
+
+
+def test_the_inverse_of_mielke_where_its_density_overflows() -> None:
+    q, k, s = 1 - 1e-9, 400.0, 10.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert np.isnan(scipy.stats.mielke.pdf(scipy.stats.mielke.ppf(q, k, s), k, s))
+    u = q ** (s / k)
+    y = (u / (1 - u)) ** (1 / s)
+    by_q, by_k, by_s = ta.grad(stats.mielke.ppf, (0, 1, 2))(q, k, s)
+    np.testing.assert_allclose(by_q, y / (k * q * (1 - u)), rtol=1e-6)
+    np.testing.assert_allclose(by_k, -y * np.log(q) / (k * k * (1 - u)), rtol=1e-6)
+    slope = np.log(q) / (k * s * (1 - u)) - np.log(u / (1 - u)) / s**2
+    np.testing.assert_allclose(by_s, y * slope, rtol=1e-6)
+    assert ta.grad(stats.mielke.ppf, (0, 1, 2))(0.3, 0.001, 2.0) == (0.0, 0.0, 0.0)  # underflows
+
+
+@pytest.mark.parametrize("q", [0.1, 0.5, 0.9])
+def test_isf_has_the_slopes_of_ppf_where_scipy_has_none_of_its_own(q: float) -> None:
+    shapes = 0.01, 1.0  # far out, where the density cancels
+    for position in (1, 2):
+        got = ta.grad(stats.jf_skew_t.isf, position)(q, *shapes)
+        assert got != 0
+        np.testing.assert_allclose(got, ta.grad(stats.jf_skew_t.ppf, position)(1 - q, *shapes))
+
+
+@pytest.mark.parametrize(
+    ("beta", "second"), [(1.0, 0.0), (1.5, -np.inf), (2.0, -2.0), (2.5, 0.0), (4.0, 0.0)]
+)
+def test_how_gennorm_bends_in_the_middle(beta: float, second: float) -> None:
+    by_x = ta.grad(lambda x: stats.gennorm.logpdf(x, beta))
+    assert by_x(0.0) == 0.0
+    assert ta.grad(by_x)(0.0) == second
+    at = ta.grad(by_x)(1e-4)
+    np.testing.assert_allclose(at, -beta * (beta - 1) * 1e-4 ** (beta - 2), rtol=1e-12)

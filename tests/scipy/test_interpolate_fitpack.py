@@ -52,7 +52,10 @@ def test_gradients_are_those_of_scipys_splines(make: Any, use: Any) -> None:
     np.testing.assert_allclose(use(make(interpolate, Y)), use(make(host, Y)), rtol=1e-14)
 
 
-@pytest.mark.parametrize("options", [{}, {"k": 4, "s": 0}, {"t": np.array([1.9]), "task": -1}])
+KNOTS = {"t": np.array([1.9])}
+
+
+@pytest.mark.parametrize("options", [{}, {"k": 4, "s": 0}, KNOTS, {**KNOTS, "task": -1}])
 def test_splines_as_tuples(options: Any) -> None:
     def loss(module: Any, y: Array) -> Array:
         tck = module.splrep(X, y, **options)
@@ -90,6 +93,12 @@ def test_smoothing_is_refused() -> None:
         interpolate.splrep(X, y, per=True)
     with pytest.raises(UnsupportedArgumentError, match="xb cannot go with handles"):
         interpolate.splrep(X, y, xb=0)
+    with pytest.raises(UnsupportedArgumentError, match="splint: full_output cannot go with"):
+        interpolate.splint(0.0, 1.0, interpolate.splrep(X, y), full_output=1)
+    with pytest.raises(TypeError, match="splrep: task=1: handles go with 0, or with -1 and knots"):
+        interpolate.splrep(X, y, task=1)
+    with pytest.raises(TypeError, match="splrep: task=-1: handles"):
+        interpolate.splrep(X, y, task=-1)
     with pytest.raises(UnsupportedArgumentError, match="bbox= cannot go with handles"):
         interpolate.LSQUnivariateSpline(X, y, [1.9], bbox=[0, 5])
 

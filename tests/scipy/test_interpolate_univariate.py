@@ -15,6 +15,8 @@ Y = np.array([0.3, 1.1, -0.4, 0.8, 0.5, -0.2])
 POINTS = np.array([0.2, 0.35, 0.9, 1.7, 3.0, 3.3])
 WEIGHTS = np.array([0.3, -1.2, 0.8, 1.7, 0.4, -0.6])
 
+SIGNS = np.array([1.0, -2.0, 1.5, -2.5, 2.0, -1.0])
+
 MAKERS: dict[str, Callable[..., Any]] = {
     **{
         str(kind): lambda module, x, y, kind=kind: module.interp1d(x, y, kind)
@@ -24,6 +26,7 @@ MAKERS: dict[str, Callable[..., Any]] = {
     "extrapolating": lambda module, x, y: module.interp1d(x - 1, y, fill_value="extrapolate"),
     "krogh": lambda module, x, y: module.KroghInterpolator(x, y),
     "barycentric": lambda module, x, y: module.BarycentricInterpolator(x, y),
+    "weights": lambda module, x, y: module.BarycentricInterpolator(x, y, wi=SIGNS),
 }
 
 STEPS = ["nearest", "nearest-up", "previous", "next", "zero"]

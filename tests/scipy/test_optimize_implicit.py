@@ -294,3 +294,28 @@ def test_a_solution_that_depends_on_no_handle_has_gradient_zero() -> None:
     assert x[0].grad().wrt(x0) == 0.0
     a = ta.ComputationRecord().tensor(1.0)
     assert optimize.newton(lambda x, a: x**2 - 4, 1.0, args=(a,)).grad().wrt(a) == 0.0
+
+
+def squares_from(x: Any, a: Any) -> Any:
+    return (x[0] - a) ** 2 + (x[1] - a * x[0]) ** 2
+
+
+def test_unknowns_that_are_whole_numbers_do_not_move() -> None:
+    def found(a: Any, bounds: Any) -> Any:
+        search = optimize.differential_evolution
+        return search(squares_from, bounds, (a,), integrality=[True, False], tol=1e-10, seed=1).x
+
+    for bounds in ([(-2, 3), (-5, 5)], scipy.optimize.Bounds([-2, -5], [3, 5])):
+        np.testing.assert_allclose(ta.jacobian(found)(1.2, bounds), [0.0, 1.0], atol=1e-12)
+    moved = ta.jacobian(lambda end: found(2.6, [(-2, 3), (-5, end)]))(5.0)
+    np.testing.assert_allclose(moved, [0.0, 1.0], atol=1e-12)
+
+
+def test_a_search_by_several_processes() -> None:
+    found = optimize.differential_evolution(
+        squares_from, [(-2, 3), (-5, 5)], (1.0,), workers=2, updating="deferred", maxiter=1, seed=1
+    )
+    expected = scipy.optimize.differential_evolution(
+        squares_from, [(-2, 3), (-5, 5)], (1.0,), updating="deferred", maxiter=1, seed=1
+    )
+    np.testing.assert_array_equal(found.x, expected.x)

@@ -331,6 +331,8 @@ def test_a_power_that_is_held_back_does_not_move() -> None:
             "no derivatives of null_distribution",
         ),
         (lambda h: stats.epps_singleton_2samp(h * 0 + SAMPLE, h, t=(1e-9, 2e-9)), "is singular"),
+        (lambda h: stats.fit(stats.poisson, h, {"mu": (0, 9)}), "with respect to data"),
+        (lambda h: stats.poisson.nnlf((1.0, 0.0), x=h), "with respect to data"),
     ],
 )
 def test_what_has_no_derivative_says_so(call: Any, says: str) -> None:

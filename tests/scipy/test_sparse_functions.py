@@ -10,7 +10,7 @@ import scipy.sparse
 import scipy.sparse.linalg
 
 import tape_ad as ta
-from tape_ad.errors import ShapeError, UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.scipy import sparse
 from tape_ad.scipy.sparse import linalg
 from tape_ad.testing import check_grads
@@ -57,7 +57,8 @@ def test_an_operator_of_a_function_of_plain_numbers(rmatvec: Any) -> None:
     operator = linalg.LinearOperator((2, 3), taking_plain_numbers, rmatvec)
     agrees(lambda x: operator @ x + operator.matvec(x), VECTOR)
     agrees(lambda x: operator @ x, COLUMNS)
-    assert operator.dtype == np.int8
+    theirs = scipy.sparse.linalg.LinearOperator((2, 3), taking_plain_numbers)
+    assert operator.dtype == theirs.dtype
 
 
 def test_its_adjoint() -> None:
@@ -77,7 +78,7 @@ def test_operators_of_matrices_that_are_handles(made: Callable[[Any], Any]) -> N
     agrees(lambda a, x: made(a) @ x, WIDE, VECTOR, expected=WIDE @ VECTOR)
     agrees(lambda a, x: made(a).rmatmat(x), WIDE, COLUMNS[:2], expected=WIDE.T @ COLUMNS[:2])
     agrees(lambda a: made(a) @ VECTOR + made(a) @ COLUMNS[:, 0], WIDE)
-    agrees(lambda a, s: ((2 * made(a) - s * made(a)) / 4) @ VECTOR, WIDE, np.array(0.5))
+    agrees(lambda a, s: ((2 * made(a) - s[()] * made(a)) / 4) @ VECTOR, WIDE, np.array(0.5))
 
 
 def test_powers_of_operators() -> None:
@@ -103,7 +104,7 @@ def test_shapes_of_operators_that_do_not_fit() -> None:
     operator = linalg.aslinearoperator(WIDE)
     programs: list[Any] = [lambda a: a @ x[:2], lambda a: a**2, lambda a: a + a.H]
     for program in programs:
-        with pytest.raises(ShapeError):
+        with pytest.raises(ValueError, match=r"mismatch|dimensions|square|cannot add"):
             program(operator)
 
 

@@ -1,34 +1,11 @@
 """Functions of arrays as wholes: reductions, sorting, joining, and other shapes."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from tape_ad.extend.arrays import primal
 from tape_ad.interop.array_api.wrapping import of_standard
-
-
-class UniqueAll(NamedTuple):
-    """What `unique_all` gives."""
-
-    values: Any
-    indices: Any
-    inverse_indices: Any
-    counts: Any
-
-
-class UniqueCounts(NamedTuple):
-    """What `unique_counts` gives."""
-
-    values: Any
-    counts: Any
-
-
-class UniqueInverse(NamedTuple):
-    """What `unique_inverse` gives."""
-
-    values: Any
-    inverse_indices: Any
 
 
 def reducing(of: Any) -> Any:
@@ -145,9 +122,9 @@ FUNCTIONS: dict[str, Any] = of_standard(
             x1, x2, side=side, sorter=sorter
         ),
         "isin": lambda x1, x2, /, *, invert=False: np.isin(x1, x2, invert=invert),
-        "unique_all": lambda x, /: UniqueAll(*np.unique_all(x)),
-        "unique_counts": lambda x, /: UniqueCounts(*np.unique_counts(x)),
-        "unique_inverse": lambda x, /: UniqueInverse(*np.unique_inverse(x)),
+        "unique_all": lambda x, /: np.unique_all(x),
+        "unique_counts": lambda x, /: np.unique_counts(x),
+        "unique_inverse": lambda x, /: np.unique_inverse(x),
         # Sorted, which NumPy leaves open from release 2.3 on, and scikit-learn counts on
         "unique_values": lambda x, /: np.unique(x, equal_nan=False),
         "argsort": argsort,

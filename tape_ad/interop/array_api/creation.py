@@ -1,6 +1,7 @@
 """Dtypes, what is asked of them, and functions that make arrays."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,24 +10,18 @@ from attrs import frozen
 from tape_ad import Tensor
 from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.extend.arrays import any_handle, array_of
-from tape_ad.interop.array_api.wrapping import as_handle, check_device, gives_handles
+from tape_ad.interop.array_api.wrapping import (
+    as_handle,
+    check_device,
+    described,
+    gives_handles,
+)
 from tape_ad.record.constants import as_constants
 from tape_ad.record.creation import spread
 
 NAMES = (
-    "bool",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "float32",
-    "float64",
-    "complex64",
-    "complex128",
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float32", "float64", "complex64", "complex128"),
 )
 DTYPES = {name: np.dtype(name) for name in NAMES}
 
@@ -68,14 +63,9 @@ def is_dtype(x: Any) -> bool:
 def finfo(type: Any, /) -> FloatInfo:  # noqa: A002 - the standard's name
     """Give the limits of a floating dtype, or of that of an array."""
     info = np.finfo(dtype_of(type))
-    return FloatInfo(
-        bits=int(info.bits),
-        eps=float(info.eps),
-        max=float(info.max),
-        min=float(info.min),
-        smallest_normal=float(info.smallest_normal),
-        dtype=info.dtype,
-    )
+    limits = ("eps", "max", "min", "smallest_normal")
+    numbers = {name: float(getattr(info, name)) for name in limits}
+    return FloatInfo(bits=int(info.bits), dtype=info.dtype, **numbers)
 
 
 def iinfo(type: Any, /) -> IntegerInfo:  # noqa: A002 - the standard's name
@@ -110,7 +100,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
     check_device(device)
     dtype = np.dtype(dtype)
     x = as_handle(x)
-    if x.dtype.kind == "c" and dtype.kind in "biuf" and dtype.kind != "b":
+    if x.dtype.kind == "c" and dtype.kind in "iuf":
         raise TypeError(
             f"astype from {x.dtype} to {dtype} would drop the imaginary part; take real(x) first"
         )
@@ -219,22 +209,26 @@ def arange(
     return as_constants(np.arange(*unwrapped((*ends, step)), dtype=dtype))
 
 
-def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
-    """Make an array to be filled; see ``empty`` in the standard."""
-    check_device(device)
-    return as_constants(np.empty(unwrapped(shape), dtype))
+def filled(of: Callable[..., Any]) -> Any:
+    """Make `empty`, `zeros` or `ones` of NumPy's function."""
+
+    def function(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
+        check_device(device)
+        return as_constants(of(unwrapped(shape), dtype))
+
+    return described(function, of.__name__, "Make an array of one shape or another.")
 
 
-def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
-    """Make an array of zeros; see ``zeros`` in the standard."""
-    check_device(device)
-    return as_constants(np.zeros(unwrapped(shape), dtype))
+def filled_like(of: Callable[..., Any]) -> Any:
+    """Make `empty_like`, `zeros_like` or `ones_like` of the function that takes a shape."""
+
+    def function(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+        return of(x.shape, dtype=x.dtype if dtype is None else dtype, device=device)
+
+    return described(function, f"{of.__name__}_like", "Make an array of another's shape.")
 
 
-def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
-    """Make an array of ones; see ``ones`` in the standard."""
-    check_device(device)
-    return as_constants(np.ones(unwrapped(shape), dtype))
+FILLED = [filled(of) for of in (np.empty, np.zeros, np.ones)]
 
 
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
@@ -246,21 +240,6 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) 
     if type(fill_value) is Tensor:
         return spread(shape, fill_value, dtype)
     return as_constants(np.full(unwrapped(shape), unwrapped(fill_value), dtype))
-
-
-def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
-    """Make an array to be filled, like another; see ``empty_like`` in the standard."""
-    return empty(x.shape, dtype=x.dtype if dtype is None else dtype, device=device)
-
-
-def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
-    """Make an array of zeros like another; see ``zeros_like`` in the standard."""
-    return zeros(x.shape, dtype=x.dtype if dtype is None else dtype, device=device)
-
-
-def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
-    """Make an array of ones like another; see ``ones_like`` in the standard."""
-    return ones(x.shape, dtype=x.dtype if dtype is None else dtype, device=device)
 
 
 def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
@@ -325,19 +304,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> Any:
 FUNCTIONS: dict[str, Any] = {
     each.__name__: each
     for each in (
-        arange,
-        asarray,
-        empty,
-        empty_like,
-        eye,
-        from_dlpack,
-        full,
-        full_like,
-        linspace,
-        meshgrid,
-        ones,
-        ones_like,
-        zeros,
-        zeros_like,
+        *(*FILLED, *map(filled_like, FILLED), full, full_like),
+        *(arange, asarray, eye, from_dlpack, linspace, meshgrid),
     )
 }

@@ -6,76 +6,21 @@ import numpy as np
 
 from tape_ad.interop.array_api.wrapping import binary, gives_handles, unary
 
-UNARY = {
-    "abs": np.abs,
-    "acos": np.arccos,
-    "acosh": np.arccosh,
-    "asin": np.arcsin,
-    "asinh": np.arcsinh,
-    "atan": np.arctan,
-    "atanh": np.arctanh,
-    "bitwise_invert": np.invert,
-    "conj": np.conjugate,
-    "cos": np.cos,
-    "cosh": np.cosh,
-    "exp": np.exp,
-    "expm1": np.expm1,
-    "imag": np.imag,
-    "isfinite": np.isfinite,
-    "isinf": np.isinf,
-    "isnan": np.isnan,
-    "log": np.log,
-    "log10": np.log10,
-    "log1p": np.log1p,
-    "log2": np.log2,
-    "logical_not": np.logical_not,
-    "negative": np.negative,
-    "positive": np.positive,
-    "real": np.real,
-    "reciprocal": np.reciprocal,
-    "round": np.round,
-    "sign": np.sign,
-    "signbit": np.signbit,
-    "sin": np.sin,
-    "sinh": np.sinh,
-    "sqrt": np.sqrt,
-    "square": np.square,
-    "tan": np.tan,
-    "tanh": np.tanh,
-}
+# The names that the standard has, which NumPy has too
 
-BINARY = {
-    "add": np.add,
-    "atan2": np.arctan2,
-    "bitwise_and": np.bitwise_and,
-    "bitwise_left_shift": np.left_shift,
-    "bitwise_or": np.bitwise_or,
-    "bitwise_right_shift": np.right_shift,
-    "bitwise_xor": np.bitwise_xor,
-    "copysign": np.copysign,
-    "divide": np.divide,
-    "equal": np.equal,
-    "floor_divide": np.floor_divide,
-    "greater": np.greater,
-    "greater_equal": np.greater_equal,
-    "hypot": np.hypot,
-    "less": np.less,
-    "less_equal": np.less_equal,
-    "logaddexp": np.logaddexp,
-    "logical_and": np.logical_and,
-    "logical_or": np.logical_or,
-    "logical_xor": np.logical_xor,
-    "maximum": np.maximum,
-    "minimum": np.minimum,
-    "multiply": np.multiply,
-    "nextafter": np.nextafter,
-    "not_equal": np.not_equal,
-    "pow": np.power,
-    "remainder": np.remainder,
-    "subtract": np.subtract,
-}
-
-ROUNDING = {"ceil": np.ceil, "floor": np.floor, "trunc": np.trunc}
+UNARY = (
+    *("abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "bitwise_invert", "conj", "cos"),
+    *("cosh", "exp", "expm1", "imag", "isfinite", "isinf", "isnan", "log", "log10", "log1p"),
+    *("log2", "logical_not", "negative", "positive", "real", "reciprocal", "round", "sign"),
+    *("signbit", "sin", "sinh", "sqrt", "square", "tan", "tanh"),
+)
+BINARY = (
+    *("add", "atan2", "bitwise_and", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift"),
+    *("bitwise_xor", "copysign", "divide", "equal", "floor_divide", "greater", "greater_equal"),
+    *("hypot", "less", "less_equal", "logaddexp", "logical_and", "logical_or", "logical_xor"),
+    *("maximum", "minimum", "multiply", "nextafter", "not_equal", "pow", "remainder", "subtract"),
+)
+ROUNDING = ("ceil", "floor", "trunc")
 
 
 def rounding(name: str, ufunc: np.ufunc) -> Any:
@@ -113,8 +58,8 @@ def bound_of(dtype: Any, bound: Any) -> Any:
 
 
 FUNCTIONS: dict[str, Any] = {
-    **{name: unary(name, ufunc) for name, ufunc in UNARY.items()},
-    **{name: binary(name, ufunc) for name, ufunc in BINARY.items()},
-    **{name: rounding(name, ufunc) for name, ufunc in ROUNDING.items()},
+    **{name: unary(name, vars(np)[name]) for name in UNARY},
+    **{name: binary(name, vars(np)[name]) for name in BINARY},
+    **{name: rounding(name, vars(np)[name]) for name in ROUNDING},
     "clip": clip,
 }

@@ -307,10 +307,22 @@ def by_facts(function: Function, facts: Facts) -> Function | None:
     return functools.partial(by_cores, function, facts) if is_said else None
 
 
-def by_facts_of_call(function: Function, facts: Facts, *args: Any, **options: Any) -> Any:
-    """Call a function of which what is known depends on its arguments."""
+def bound_call(function: Function, args: Any, options: Any) -> inspect.BoundArguments:
+    """Give the arguments of a call by the names of the parameters, defaults included."""
     bound = call_signature(function).bind(*args, **options)
     bound.apply_defaults()
+    return bound
+
+
+def call_again(function: Function, bound: inspect.BoundArguments, others: Any) -> Any:
+    """Make a call with others for some of its arguments, given by name."""
+    here = inspect.BoundArguments(bound.signature, bound.arguments | dict(others))
+    return function(*here.args, **here.kwargs)
+
+
+def by_facts_of_call(function: Function, facts: Facts, *args: Any, **options: Any) -> Any:
+    """Call a function of which what is known depends on its arguments."""
+    bound = bound_call(function, args, options)
     assert facts.by is not None  # noqa: S101 - as `by_facts` has seen
     known = by_facts(function, facts.by(bound.arguments))
     if known is None:
@@ -322,15 +334,12 @@ def by_elements(function: Function, facts: Facts, *args: Any, **options: Any) ->
     """Call a function on chunks of its operands that lie at the same places."""
     if not facts.operands:
         return da.core.elemwise(functools.partial(function, **options), *args)
-    bound = call_signature(function).bind(*args, **options)
-    bound.apply_defaults()
+    bound = bound_call(function, args, options)
     names = [name for name in facts.operands if np.ndim(bound.arguments[name])]
     names += [n for n in facts.operands if n not in names and is_array(bound.arguments[n])]
 
     def chunk(*operands: Any) -> Any:
-        given = bound.arguments | dict(zip(names, operands, strict=True))
-        here = inspect.BoundArguments(bound.signature, given)
-        return function(*here.args, **here.kwargs)
+        return call_again(function, bound, zip(names, operands, strict=True))
 
     arrays = [bound.arguments[name] for name in names]
     if any(is_array(x) for name, x in bound.arguments.items() if name not in names):
@@ -352,8 +361,7 @@ def is_array(x: Any) -> bool:
 
 def by_cores(function: Function, facts: Facts, *args: Any, **options: Any) -> Any:
     """Call a function that mixes elements over last axes, each of which is made one chunk."""
-    bound = call_signature(function).bind(*args, **options)
-    bound.apply_defaults()
+    bound = bound_call(function, args, options)
     operands: dict[str, Any] = {}
     cores: list[tuple[str, ...]] = []
     vector = False
@@ -384,9 +392,7 @@ def by_cores(function: Function, facts: Facts, *args: Any, **options: Any) -> An
         )
 
     def chunk(*arrays: Any) -> Any:
-        given = bound.arguments | dict(zip(operands, arrays, strict=True))
-        here = inspect.BoundArguments(bound.signature, given)
-        return function(*here.args, **here.kwargs)
+        return call_again(function, bound, zip(operands, arrays, strict=True))
 
     sizes = {}
     try:
@@ -427,8 +433,7 @@ def made_up(x: Any, names: tuple[str, ...], outputs: Any) -> Any:
 
 def by_axes(function: Function, facts: Facts, *args: Any, **options: Any) -> Any:
     """Call a function that mixes elements along axes, each of which is made one chunk."""
-    bound = call_signature(function).bind(*args, **options)
-    bound.apply_defaults()
+    bound = bound_call(function, args, options)
     first, array = next(iter(bound.arguments.items()))
     if any(np.ndim(x) for name, x in bound.arguments.items() if name not in (first, facts.axis)):
         raise UnsupportedArgumentError(
@@ -446,8 +451,7 @@ def by_axes(function: Function, facts: Facts, *args: Any, **options: Any) -> Any
     array = array.rechunk(dict.fromkeys(places, -1))
 
     def chunk(x: Any) -> Any:
-        bound_here = inspect.BoundArguments(bound.signature, bound.arguments | {first: x})
-        return function(*bound_here.args, **bound_here.kwargs)
+        return call_again(function, bound, {first: x})
 
     ones = [n if i in places else 1 for i, n in enumerate(array.shape)]
     like = chunk(np.ones(ones, array.dtype))

@@ -29,14 +29,7 @@ from tape_ad.interop.dask.partitions import (
     large_graphs,
     size_of_blocks,
 )
-from tape_ad.interop.dask.working import (
-    Block,
-    Sent,
-    add_up,
-    as_it_is,
-    gradient_of_block,
-    opened,
-)
+from tape_ad.interop.dask.working import Block, Sent, add_up, as_it_is, gradient_of_block, opened
 
 AGAIN = "make a new one, and go on from the last checkpoint"
 

@@ -19,8 +19,6 @@ from tape_ad.base.memory import UNDECIDED, decide_on_freed_memory
 from tape_ad.extend.trees import flatten
 from tape_ad.interop.dask.adding import Failure, Sum, Summing, added
 
-__all__ = ["Block", "Partition", "Sent", "add_up", "as_it_is", "gradient_of_block", "opened"]
-
 Function = Callable[..., Any]
 
 COMPILED = 16
@@ -163,6 +161,7 @@ class OneThread:
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
+        """Hold the limits while a task runs, and lift them after the last one."""
         with self.lock:
             if self.tasks == 0:
                 self.limits = self.limited()

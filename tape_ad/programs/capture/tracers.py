@@ -13,7 +13,7 @@ from attrs import define, field
 from tape_ad.base.arrays.interpreter import boxes
 from tape_ad.base.arrays.overridable import TRACERS
 from tape_ad.base.errors import CaptureError
-from tape_ad.base.naming import OPERATORS
+from tape_ad.base.naming import PYTHON_OPERATORS
 from tape_ad.base.trees import flatten, map_leaves, structure_of
 from tape_ad.programs.program import Value
 from tape_ad.record.array_interface import IN_COPIES, Absent, ArrayInterface
@@ -229,23 +229,6 @@ def defers_ufuncs(kind: type) -> bool:
     return own is np.ndarray.__array_ufunc__ or issubclass(kind, np.generic)
 
 
-PYTHONS: dict[Any, Function] = {
-    **{each: getattr(operator, f"__{name}__") for each, (name, _) in OPERATORS.items()},
-    np.divmod: divmod,
-    np.negative: operator.neg,
-    np.positive: operator.pos,
-    np.absolute: operator.abs,
-    np.equal: operator.eq,
-    np.not_equal: operator.ne,
-    np.less: operator.lt,
-    np.less_equal: operator.le,
-    np.greater: operator.gt,
-    np.greater_equal: operator.ge,
-    np.invert: operator.invert,
-}
-"""What Python computes of two of its own numbers, which are weak then as they were."""
-
-
 @boxes("capture")
 @define(eq=False, repr=False)
 class TracedScalar(Tracer, Shifts, ArrayOperators):
@@ -345,7 +328,7 @@ def is_python(x: Any) -> bool:
 
 def as_python(function: Function) -> Function:
     """Give what Python does of its own numbers in place of a ufunc."""
-    return PYTHONS.get(function, function)
+    return PYTHON_OPERATORS.get(function, function)
 
 
 @boxes("capture")

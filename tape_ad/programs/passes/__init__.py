@@ -22,8 +22,6 @@ from tape_ad.programs.passes.simplifications import (
 )
 from tape_ad.programs.program import Program
 
-__all__ = ["PASSES", "simplified"]
-
 Pass = Callable[[Program], Program]
 
 RULES: dict[Any, Rule] = {**IDENTITIES, **NEUTRAL_OPERANDS, **SQUARES, **UNIT_ROWS}

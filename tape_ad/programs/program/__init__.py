@@ -11,28 +11,6 @@ from attrs import define, field, frozen
 from tape_ad.base.naming import called
 from tape_ad.base.trees import map_leaves, structure_of
 
-__all__ = [
-    "COMPUTED",
-    "Call",
-    "Constant",
-    "Diverged",
-    "Guard",
-    "Program",
-    "Segment",
-    "Step",
-    "Value",
-    "element",
-    "interpret",
-    "interpreted",
-    "listed",
-    "placed_number",
-    "python_number",
-    "replaced",
-    "root_of",
-    "values_in",
-]
-
-
 Function = Callable[..., Any]
 HOLDING_NONE = frozenset({int, float, bool, type(None), type(Ellipsis), str, np.float64, type})
 """The types of most arguments that are no values, known without a look."""

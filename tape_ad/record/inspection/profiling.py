@@ -15,7 +15,7 @@ from tape_ad.base.naming import file_title, function_name, line_name
 from tape_ad.record.arena import CONSTANT, Arena, held_arrays
 from tape_ad.record.inspection.nodes import held_bytes
 from tape_ad.record.inspection.observing import NO_WISHES, Asking, Observer, Wishes, wishes_here
-from tape_ad.record.inspection.pages.figures import Markup, bytes_as_text, fragment, table, tag
+from tape_ad.record.inspection.pages.figures import Markup, bytes_as_text, document, table, tag
 from tape_ad.record.tensor import Tensor
 
 WIDTH = 1200
@@ -131,8 +131,6 @@ SHOWN = 20
 ON_PAGE = 500
 """How many rows each table on a page has."""
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-
 
 @frozen
 class Spent:
@@ -225,7 +223,6 @@ def page(
     title: str, facts: str, tables: Sequence[tuple[str, Sequence[Spent]]], stacks: Stacks
 ) -> str:
     """Write a page with the tables and a flame graph, which needs no other file and no network."""
-    style = (Path(__file__).parent / "pages" / "page.css").read_text("utf-8")
     picture = flame_graph(stacks)
     body = [
         tag("header", tag("h1", title), tag("p", facts, class_="note")),
@@ -234,27 +231,10 @@ def page(
     for name, rows in tables:
         shown = tag("div", as_table(name, rows, most=ON_PAGE), class_="scroll")
         body.append(tag("section", tag("h2", f"by {name}"), shown))
-    head = fragment(
-        tag("meta", charset="utf-8"),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="color-scheme", content="light dark"),
-        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        tag("title", title),
-        Markup(f"<style>{style}</style>"),
-    )
-    whole = tag("html", tag("head", head), tag("body", *body), lang="en")
-    return f"<!doctype html>\n{whole}"
+    return document(title, *body)
 
 
-ENTRANCES = {
-    "call": "_call",
-    "answer": "_answer",
-    "one": "_one",
-    "two": "_two",
-    "item": "_item",
-    "assign": "_assign",
-    "change": "_change",
-}
+ENTRANCES = ("call", "answer", "one", "two", "item", "assign", "change")
 """Where a call with handles comes in, by the names that `answer_with` has for them."""
 
 END = "end of the sweep"
@@ -540,7 +520,7 @@ LISTENING: list[dict[str, Any]] = []
 def listen(change: int) -> None:
     """Stand in the entrances of calls with handles while anybody profiles, and leave them then."""
     if change > 0:
-        entrances = {name: getattr(Tensor, own) for name, own in ENTRANCES.items()}
+        entrances = {name: getattr(Tensor, f"_{name}") for name in ENTRANCES}
         LISTENING.append(entrances)
         if len(LISTENING) == 1:
             Tensor.answer_with(**{name: timed(each) for name, each in entrances.items()})

@@ -4,25 +4,14 @@ The names are PyTorch's, JAX's, HIPS autograd's and MyGrad's. Where one of them 
 error that is raised anyway goes on with what stands here.
 """
 
+import functools
 import importlib
 import inspect
 import sys
 import types
 from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType, ModuleType
-from typing import Any, NoReturn, TypeVar
-
-__all__ = [
-    "MIGRATION_HINTS",
-    "CalledOnly",
-    "MigrationHint",
-    "attributes_of",
-    "hint_for",
-    "listed",
-    "published",
-    "there",
-    "with_hints",
-]
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -303,6 +292,13 @@ def hint_for(place: str, name: str) -> str:
     return f"; here, {words}" if words else ""
 
 
+def unexpected(function: str, arguments: Iterable[str]) -> TypeError:
+    """Say that a function has no keyword argument of the first of some names."""
+    name = next(iter(arguments))
+    hint = hint_for("argument", name)
+    return TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
+
+
 def attributes_of(
     module: str, packages: Collection[str] = (), functions: Mapping[str, str] = NOTHING
 ) -> Callable[[str], Any]:
@@ -425,44 +421,34 @@ class CalledOnly:
         where something is asked of it.
     """
 
+    messages: ClassVar[dict[Any, str]] = {}
+
     def __init__(self, method: Callable[..., Any], message: str) -> None:
-        self.method, self.message = method, message
+        self.method, self.messages[method] = method, message
 
     def __get__(self, thing: Any, owner: type) -> Callable[..., Any]:
-        return self.method if thing is None else BoundOnly(self, thing)
+        return self.method if thing is None else BoundOnly(self.method, thing)
 
 
-class BoundOnly:
+class BoundOnly(functools.partial[Any]):
     """What `CalledOnly` gives for an object: it can be called."""
 
-    __slots__ = ("__self__", "declared")
-
-    def __init__(self, declared: CalledOnly, thing: Any) -> None:
-        self.declared, self.__self__ = declared, thing
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return self.declared.method(self.__self__, *args, **kwargs)
-        except TypeError as error:
-            hints = [words for name in kwargs if (words := hint_for("argument", name))]
-            if not hints:
-                raise
-            raise TypeError(f"{error}{hints[0]}") from None
+    __slots__ = ()
 
     @property
     def __signature__(self) -> inspect.Signature:
-        return inspect.signature(types.MethodType(self.declared.method, self.__self__))
+        return inspect.signature(types.MethodType(self.func, *self.args))
 
     def __getattr__(self, name: str) -> Any:
         if name[:2] == "__":
-            return getattr(types.MethodType(self.declared.method, self.__self__), name)
-        raise AttributeError(self.declared.message)
+            return getattr(types.MethodType(self.func, *self.args), name)
+        raise AttributeError(CalledOnly.messages[self.func])
 
     def __repr__(self) -> str:
-        return f"<bound method {self.declared.method.__qualname__} of {self.__self__!r}>"
+        return f"<bound method {self.func.__qualname__} of {self.args[0]!r}>"
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError(self.declared.message)
+        raise TypeError(CalledOnly.messages[self.func])
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
     __truediv__ = __rtruediv__ = __matmul__ = __rmatmul__ = __pow__ = __rpow__ = _refuse

@@ -34,16 +34,6 @@ from tape_ad.rules.maps import Array, Chain, Deferred, LinearMap, Scale, adjoint
 from tape_ad.rules.maps.patterns import batched
 from tape_ad.rules.numpy.elementwise import is_complex, nonzero
 
-__all__ = [
-    "DECOMPOSITIONS",
-    "SINGULAR_VALUES",
-    "qr_factors",
-    "singular_triplets",
-    "singular_values",
-    "singular_values_map",
-    "widened",
-]
-
 
 @define(eq=False, repr=False)
 class SingularVectors:

@@ -41,25 +41,10 @@ from tape_ad.rules.base import (
     rule,
     stated,
 )
-from tape_ad.rules.linalg.triangles import (
-    HermitianFromTriangle,
-    digits_lost,
-    ill_conditioned,
-)
+from tape_ad.rules.linalg.triangles import HermitianFromTriangle, digits_lost, ill_conditioned
 from tape_ad.rules.maps import Array, Chain, Deferred, LinearMap, RealPart, adjoint
 from tape_ad.rules.maps.patterns import batched, elementwise
 from tape_ad.rules.numpy.elementwise import is_complex
-
-__all__ = [
-    "SPECTRA",
-    "HermitianEigenvectors",
-    "eigenpairs",
-    "hermitian_eigenpairs",
-    "indistinct",
-    "inverse_differences",
-    "real_values",
-    "scaled",
-]
 
 DEFECTIVE = (
     "np.linalg.eig: the matrix is defective (its eigenvectors are linearly dependent), and so its "

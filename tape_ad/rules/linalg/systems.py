@@ -42,8 +42,6 @@ from tape_ad.rules.maps import (
 from tape_ad.rules.maps.patterns import Pattern, batched, by_batch, by_columns, reads
 from tape_ad.rules.numpy.bodies import least_squares
 
-__all__ = ["LINALG"]
-
 
 def triple_product(a: Array, b: Array, c: Array) -> Array:
     """Multiply three matrices in the order that takes fewer multiplications."""

@@ -27,23 +27,6 @@ from tape_ad.rules.maps import (
 )
 from tape_ad.rules.maps.patterns import along, reduced
 
-__all__ = [
-    "ACTIVATIONS",
-    "either",
-    "exponential",
-    "highest",
-    "inner",
-    "log_softmax",
-    "logistic_slope",
-    "logsumexp",
-    "reach",
-    "relu",
-    "replaced",
-    "sigmoid",
-    "softmax",
-    "spare",
-]
-
 
 def spare(array: Array) -> Any:
     """Give a new array of floats to be written over as ``out=``; None if it is of another kind."""

@@ -31,8 +31,6 @@ from tape_ad.rules.maps import (
 from tape_ad.rules.maps.patterns import Pattern, dense_blocks, reads
 from tape_ad.rules.nn.activations import SoftmaxMap, softmax
 
-__all__ = ["ATTENTION", "attend", "takes", "weights_of"]
-
 IN_CACHE = 1 << 19
 """About how many bytes of scores are worked on at a time."""
 

@@ -13,8 +13,6 @@ from tape_ad.rules.maps import Array, LinearMap, WeightedSum, add_reduce, unless
 from tape_ad.rules.maps.patterns import dense
 from tape_ad.rules.nn.activations import floats, highest, inner, log_softmax, real, spare
 
-__all__ = ["CROSS_ENTROPY", "checked_batch", "cross_entropy", "places"]
-
 
 @overridable
 def cross_entropy(logits: Array, targets: Array, /) -> Array:

@@ -21,18 +21,9 @@ from attrs import define, field, frozen
 
 from tape_ad.base.arrays.overridable import overridable
 from tape_ad.rules import facts
-from tape_ad.rules.base import Call, Entry, rule
+from tape_ad.rules.base import Entry, arguments_of, rule
 from tape_ad.rules.maps import Array, LinearMap
 from tape_ad.rules.maps.patterns import Pattern, dense, permutation
-
-__all__ = [
-    "IMAGES",
-    "Windows",
-    "convolve_images",
-    "correlate_images",
-    "image_adjoint",
-    "kernel_adjoint",
-]
 
 Shape = tuple[int, ...]
 Key = tuple[Any, ...]
@@ -490,19 +481,19 @@ def swapped(product: Product) -> Product:
     return lambda t, held, windows: product(held, t, windows)
 
 
-def bilinear(first: tuple[Product, Product], second: tuple[Product, Product]) -> Entry:
+def bilinear(
+    function: Product,
+    operands: str,
+    first: tuple[Product, Product],
+    second: tuple[Product, Product],
+) -> Entry:
     """Make the rule of a product from what it is in each operand: forward and backward."""
-
-    def by_first(out: Array, a: Array, b: Array, windows: Windows) -> LinearMap:
-        return Half(b, windows, *first)
-
-    def by_second(out: Array, a: Array, b: Array, windows: Windows) -> LinearMap:
-        return Half(a, windows, *second)
-
-    def signature(a: Array, b: Array, windows: Windows) -> Call:
-        return (a, b), {"windows": windows}
-
-    return rule(by_first, by_second, signature=signature, facts=facts.depending(last_axes))
+    return rule(
+        lambda out, a, b, windows: Half(b, windows, *first),
+        lambda out, a, b, windows: Half(a, windows, *second),
+        signature=arguments_of(function, operands),
+        facts=facts.depending(last_axes),
+    )
 
 
 def last_axes(given: Any) -> facts.Facts:
@@ -522,45 +513,28 @@ def convolved(x: Array, w: Array, bias: Array, windows: Windows) -> Array:
     return correlate_images(x, w, windows) + np.reshape(bias, (-1, *(1,) * len(windows.size)))
 
 
-def by_image(out: Array, x: Array, w: Array, bias: Array, windows: Windows) -> LinearMap:
-    """Make a partial of `correlate_images`."""
-    return Half(w, windows, correlate_images, image_adjoint)
-
-
-def by_kernel(out: Array, x: Array, w: Array, bias: Array, windows: Windows) -> LinearMap:
-    """Make a partial of `correlate_images`."""
-    return Half(x, windows, swapped(correlate_images), swapped(kernel_adjoint))
-
-
 def by_bias(out: Array, x: Array, w: Array, bias: Array, windows: Windows) -> LinearMap:
     """Make the partial by the bias, a `PerChannel`."""
     rank = len(windows.size)
     return PerChannel(out.ndim - rank - 1, rank)
 
 
-def with_bias(x: Array, w: Array, bias: Array, windows: Windows) -> Call:
-    """Sort the arguments of `convolve_images`."""
-    return (x, w, bias), {"windows": windows}
-
+BY_IMAGE = correlate_images, image_adjoint
+BY_KERNEL = swapped(correlate_images), swapped(kernel_adjoint)
 
 IMAGES: dict[Any, Entry] = {
     convolve_images: rule(
-        by_image,
-        by_kernel,
+        lambda out, x, w, bias, windows: Half(w, windows, *BY_IMAGE),
+        lambda out, x, w, bias, windows: Half(x, windows, *BY_KERNEL),
         by_bias,
-        signature=with_bias,
+        signature=arguments_of(convolve_images, "x w bias"),
         facts=facts.depending(images_alone),
     ),
-    correlate_images: bilinear(
-        (correlate_images, image_adjoint),
-        (swapped(correlate_images), swapped(kernel_adjoint)),
-    ),
+    correlate_images: bilinear(correlate_images, "x w", BY_IMAGE, BY_KERNEL),
     image_adjoint: bilinear(
-        (image_adjoint, correlate_images),
-        (swapped(image_adjoint), kernel_adjoint),
+        image_adjoint, "ct w", BY_IMAGE[::-1], (swapped(image_adjoint), kernel_adjoint)
     ),
     kernel_adjoint: bilinear(
-        (kernel_adjoint, swapped(image_adjoint)),
-        (swapped(kernel_adjoint), swapped(correlate_images)),
+        kernel_adjoint, "x ct", (kernel_adjoint, swapped(image_adjoint)), BY_KERNEL[::-1]
     ),
 }

@@ -14,8 +14,6 @@ from tape_ad.rules.maps.patterns import along
 from tape_ad.rules.nn.activations import inner, spare
 from tape_ad.rules.nn.affine import plus
 
-__all__ = ["NORMALIZATION", "normalize", "standardize"]
-
 
 @overridable
 def standardize(x: Array, /, axes: tuple[int, ...], eps: float = 1e-5) -> Array:

@@ -15,15 +15,6 @@ from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.maps import Array, LinearMap, Shape
 from tape_ad.rules.maps.patterns import Pattern, joined, numbered, pairs, reads
 
-__all__ = [
-    "RECURRENT",
-    "gru_gates",
-    "gru_hidden",
-    "lstm_cell",
-    "lstm_gates",
-    "lstm_hidden",
-]
-
 
 @overridable
 def lstm_gates(gates: Array, /) -> Array:

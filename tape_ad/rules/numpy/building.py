@@ -11,6 +11,7 @@ from tape_ad.rules.base import (
     Derivation,
     Entry,
     Filled,
+    Maker,
     Refused,
     arguments_of,
     as_array,
@@ -163,58 +164,23 @@ def spread(weights: Array, out: Array, parent: Shape, axis: int) -> tuple[Linear
     return (*stretch, Adjoint(along))
 
 
-def of_start(
-    out: Array,
-    start: Array,
-    stop: Array,
-    num: int,
-    endpoint: bool = True,
-    dtype: Any = None,
-    axis: int = 0,
-) -> LinearMap:
-    """Make the partial of `linspace` with respect to the start."""
-    return Chain(spread(1 - shares(out, num, endpoint, axis), out, np.shape(start), axis))
+def partial_by(end: int, *, logarithmic: bool) -> Maker:
+    """Make the maker of the partial with respect to the start, 0, or the stop, 1.
 
+    The samples of `geomspace` are start**(1 - w) * stop**w.
+    """
 
-def of_stop(
-    out: Array,
-    start: Array,
-    stop: Array,
-    num: int,
-    endpoint: bool = True,
-    dtype: Any = None,
-    axis: int = 0,
-) -> LinearMap:
-    """Make the partial of `linspace` with respect to the stop."""
-    return Chain(spread(shares(out, num, endpoint, axis), out, np.shape(stop), axis))
+    def partial(
+        out: Array, *ends: Array, num: int, endpoint: bool = True, axis: int = 0, **options: Any
+    ) -> LinearMap:
+        share = shares(out, num, endpoint, axis)
+        weights = share if end else 1 - share
+        shape = np.shape(ends[end])
+        if logarithmic:
+            return Chain((Divide(ends[end]), *spread(out * weights, out, shape, axis)))
+        return Chain(spread(weights, out, shape, axis))
 
-
-def of_first(
-    out: Array,
-    start: Array,
-    stop: Array,
-    num: int,
-    endpoint: bool = True,
-    dtype: Any = None,
-    axis: int = 0,
-) -> LinearMap:
-    """Make the partial of `geomspace`, start**(1 - w) * stop**w, with respect to the start."""
-    weights = out * (1 - shares(out, num, endpoint, axis))
-    return Chain((Divide(start), *spread(weights, out, np.shape(start), axis)))
-
-
-def of_last(
-    out: Array,
-    start: Array,
-    stop: Array,
-    num: int,
-    endpoint: bool = True,
-    dtype: Any = None,
-    axis: int = 0,
-) -> LinearMap:
-    """Make the partial of `geomspace` with respect to the stop."""
-    weights = out * shares(out, num, endpoint, axis)
-    return Chain((Divide(stop), *spread(weights, out, np.shape(stop), axis)))
+    return partial
 
 
 @overridable
@@ -319,10 +285,14 @@ BUILDING: dict[Any, Entry] = {
         powers, signature=arguments_of(np.vander, "x", "N increasing"), body=bodies.vander
     ),
     np.linspace: Derivation(linspace_and_step),
-    linspace: rule(of_start, of_stop, signature=ends_signature),
+    linspace: rule(
+        *(partial_by(end, logarithmic=False) for end in (0, 1)), signature=ends_signature
+    ),
     np.logspace: Derivation(logspace),
     np.geomspace: Derivation(geomspace_in_any_dtype),
-    geomspace: rule(of_first, of_last, signature=ends_signature),
+    geomspace: rule(
+        *(partial_by(end, logarithmic=True) for end in (0, 1)), signature=ends_signature
+    ),
     np.full_like: Derivation(full_like),
     filled_like: Filled(),
 }

@@ -21,8 +21,6 @@ from tape_ad.rules.base import Derivation, Entry, as_array, constants, each, ref
 from tape_ad.rules.maps import Array, Index, LinearMap, Shape, scatter
 from tape_ad.rules.maps.patterns import Pattern, dense_blocks, numbered, reads
 
-__all__ = ["EINSUM", "contract", "contraction"]
-
 Terms = tuple[str, ...]
 """The indices of some arrays: a string each, and in it a letter an axis."""
 

@@ -17,8 +17,6 @@ from tape_ad.rules.base import Entry, arguments_of, axes_of, rule
 from tape_ad.rules.maps import SAME, Adjoint, Array, Chain, Conjugate, Index, LinearMap
 from tape_ad.rules.maps.patterns import along, permutation
 
-__all__ = ["FFT"]
-
 Function = Callable[..., Array]
 Norm = str | None
 

@@ -17,8 +17,6 @@ from tape_ad.rules.maps import Array, Index, LinearMap, Shape, scatter
 from tape_ad.rules.maps.patterns import Pattern, joined, pattern_of, reads
 from tape_ad.rules.numpy import bodies
 
-__all__ = ["INTERPOLATION"]
-
 
 @define(eq=False, repr=False)
 class Blend:

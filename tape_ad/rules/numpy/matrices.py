@@ -11,18 +11,9 @@ from numpy.lib.array_utils import normalize_axis_index
 from tape_ad.base.arrays.overridable import overridable
 from tape_ad.rules import facts
 from tape_ad.rules.base import Derivation, Entry, arguments_of, as_array, refuse, rule
-from tape_ad.rules.maps import (
-    Array,
-    Chain,
-    Index,
-    LinearMap,
-    Shape,
-    Transpose,
-)
+from tape_ad.rules.maps import Array, Chain, Index, LinearMap, Shape, Transpose
 from tape_ad.rules.maps.patterns import rows_of
 from tape_ad.rules.numpy import bodies
-
-__all__ = ["MATRICES", "vector_product"]
 
 vecdot: Callable[..., Array] = np.vecdot
 """NumPy's type for it leaves out ``axis=``."""

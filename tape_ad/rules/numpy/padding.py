@@ -14,8 +14,6 @@ from tape_ad.rules.maps import SAME, Adjoint, Array, Chain, Index, LinearMap, Sh
 from tape_ad.rules.maps.patterns import ALL, Pattern, dense, joined, reads, separable
 from tape_ad.rules.plain_maps import PlainMap, summed_by_index
 
-__all__ = ["PADDING"]
-
 Widths = list[tuple[int, int]]
 
 VALUES = {"constant": "constant_values", "linear_ramp": "end_values"}

@@ -41,8 +41,6 @@ from tape_ad.rules.maps import (
 from tape_ad.rules.maps.patterns import elementwise
 from tape_ad.rules.numpy.elementwise import is_complex, power_base, power_exponent
 
-__all__ = ["PARTS"]
-
 DEGREE = math.pi / 180
 
 

@@ -33,8 +33,6 @@ from tape_ad.rules.maps import (
 from tape_ad.rules.maps.patterns import Pattern, banded, dense, reads, separable
 from tape_ad.rules.numpy import bodies
 
-__all__ = ["CONVOLUTION", "POLYNOMIALS", "convolved"]
-
 Function = Callable[..., Array]
 
 

@@ -39,8 +39,6 @@ from tape_ad.rules.maps import (
 from tape_ad.rules.maps.patterns import permutation
 from tape_ad.rules.plain_maps import Gather, PlainMap
 
-__all__ = ["FLIPPING", "REPEATING", "SPLITTING"]
-
 
 @define(eq=False, repr=False)
 class Flip:

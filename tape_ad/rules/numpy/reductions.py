@@ -47,18 +47,6 @@ from tape_ad.rules.numpy import bodies
 from tape_ad.rules.numpy.continued import all_finite, least
 from tape_ad.rules.numpy.elementwise import is_complex
 
-__all__ = [
-    "REDUCTIONS",
-    "SMALLEST",
-    "as_cast",
-    "extremum_signature",
-    "reaches",
-    "real_weighted_sum",
-    "reduction_options",
-    "sum_signature",
-    "without_imaginary_part",
-]
-
 SMALLEST = 2.0**-960
 """A product that never falls below this has lost no digits of double precision on its way."""
 

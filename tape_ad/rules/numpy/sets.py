@@ -5,6 +5,7 @@ that stands first, and to the first operand where it is in both. Where elements 
 often, is plain data.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -60,25 +61,15 @@ def unique(
     return (values, *wanted) if wanted else values
 
 
-def unique_all(x: Array, /) -> Any:
-    """Take the distinct elements, and give all that `numpy.unique_all` gives."""
-    index, inverse, counts = occurrences(x, equal_nan=False)
-    form = type(np.unique_all(np.zeros(0)))
-    return form(np.take(x, index), index, inverse, counts)
+def unique_with(function: Callable[..., Any], *wanted: int) -> Callable[..., Any]:
+    """Derive a function that gives the distinct elements, and some of what `occurrences` gives."""
+    form = type(function(np.zeros(0)))
 
+    def compute(x: Array, /) -> Any:
+        found = occurrences(x, equal_nan=False)
+        return form(np.take(x, found[0]), *(found[i] for i in wanted))
 
-def unique_counts(x: Array, /) -> Any:
-    """Take the distinct elements, and count them."""
-    index, _, counts = occurrences(x, equal_nan=False)
-    form = type(np.unique_counts(np.zeros(0)))
-    return form(np.take(x, index), counts)
-
-
-def unique_inverse(x: Array, /) -> Any:
-    """Take the distinct elements, and say which of them each element is."""
-    index, inverse, _ = occurrences(x, equal_nan=False)
-    form = type(np.unique_inverse(np.zeros(0)))
-    return form(np.take(x, index), inverse)
+    return compute
 
 
 def unique_values(x: Array, /) -> Array:
@@ -121,9 +112,14 @@ def setxor1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> Array:
 
 SETS: dict[Any, Entry] = {
     np.unique: Derivation(unique, facts=facts.SHAPED_BY_VALUES),
-    np.unique_all: Derivation(unique_all, facts=facts.SHAPED_BY_VALUES),
-    np.unique_counts: Derivation(unique_counts, facts=facts.SHAPED_BY_VALUES),
-    np.unique_inverse: Derivation(unique_inverse, facts=facts.SHAPED_BY_VALUES),
+    **{
+        function: Derivation(unique_with(function, *wanted), facts=facts.SHAPED_BY_VALUES)
+        for function, wanted in (
+            (np.unique_all, (0, 1, 2)),
+            (np.unique_counts, (2,)),
+            (np.unique_inverse, (1,)),
+        )
+    },
     np.unique_values: Derivation(unique_values, facts=facts.SHAPED_BY_VALUES),
     np.union1d: Derivation(union1d, facts=facts.SHAPED_BY_VALUES),
     np.intersect1d: Derivation(intersect1d, facts=facts.SHAPED_BY_VALUES),

@@ -1,8 +1,8 @@
 """Averages, covariances, histograms, and reductions that pass nan over.
 
 Averages, covariances and correlations are compositions that are recorded. A histogram is linear in
-its weights, and piecewise constant in the sample: its bins are taken as constant, those that NumPy
-makes from the sample too; without weights, and with weights that are not handles, it is plain data.
+its weights, and piecewise constant in the sample; the edges that NumPy puts between the ends of the
+sample move with them, and so do densities.
 What passes nan over is the plain function where nan is not, and nan gets no gradient.
 """
 
@@ -272,6 +272,36 @@ def binned_along_line(a: Any, bins: Any, limits: Any) -> tuple[Any, Any]:
     return binned(np.reshape(a, (-1, 1)), [edges], None)[0], edges
 
 
+def moving(edges: Any, a: Any, bins: Any, limits: Any) -> Any:
+    """Give edges that move with the ends of a sample, if NumPy puts them between these."""
+    if limits is not None or np.ndim(bins) or not is_differentiated(a) or not a.size:
+        return edges
+    low, high = np.min(a), np.max(a)
+    half = np.equal(low, high) * np.array(0.5, edges.dtype)
+    return np.linspace(low - half, high + half, edges.size)
+
+
+def check_weights(weights: Any, a: Any, bins: Any) -> None:
+    """Refuse weights of another shape than the sample, and any beside the name of a method."""
+    if isinstance(bins, str) and weights is not None:
+        raise TypeError("Automated estimation of the number of bins takes no weights")
+    if weights is not None and np.shape(weights) != np.shape(a):
+        raise ValueError("weights should have the same shape as a.")
+
+
+def histogram_bin_edges(
+    a: Any,
+    bins: Any = 10,
+    range: Any = None,  # noqa: A002 - NumPy's name
+    weights: Any = None,
+) -> Any:
+    """List the edges of bins, which move with the ends of the sample, or are given."""
+    refuse_handles("histogram_bin_edges", bins=bins, range=range)
+    refuse_complex("histogram_bin_edges", a)
+    check_weights(weights, a, bins)
+    return moving(binned_along_line(a, bins, range)[1], as_array(a), bins, range)
+
+
 def refuse_handles(name: str, **arguments: Any) -> None:
     """Refuse handles that say what the bins are.
 
@@ -329,15 +359,13 @@ def histogram(
     """Count, or add up weights, which may be handles."""
     refuse_handles("histogram", bins=bins, range=range)
     refuse_complex("histogram", a)
-    if isinstance(bins, str) and weights is not None:
-        raise TypeError("Automated estimation of the number of bins takes no weights")
+    check_weights(weights, a, bins)
     places, edges = binned_along_line(a, bins, range)
+    edges = moving(edges, as_array(a), bins, range)
     if weights is None:
         sums = counted(places, (edges.size - 1,))
     else:
         weights = as_array(weights)
-        if weights.shape != np.shape(a):
-            raise ValueError("weights should have the same shape as a.")
         sums = weighed(places, np.ravel(weights), (edges.size - 1,))
         even = np.ndim(bins) == 0  # where they are not, NumPy subtracts, which swaps bytes
         sums = sums.astype(weights.dtype if even else weights.dtype.newbyteorder("="))
@@ -360,6 +388,9 @@ def histogramdd(
     refuse_complex("histogramdd", points, weights)
     places, edges = binned(points, bins, range)
     shape = tuple(each.size - 1 for each in edges)
+    numbers = bins if hasattr(bins, "__len__") else [bins] * len(shape)
+    limits = [None] * len(shape) if range is None else range
+    edges = [moving(*each) for each in zip(edges, points.T, numbers, limits, strict=True)]
     if weights is None:
         sums = counted(places, shape).astype(float)
     else:
@@ -398,7 +429,8 @@ HISTOGRAMS: dict[Any, Entry] = {
     np.histogramdd: Derivation(histogramdd),
     np.histogram2d: Derivation(histogram2d),
     binned: Constant(),
-    **constants(np.histogram_bin_edges, binned_along_line, facts=facts.SHAPED_BY_VALUES),
+    np.histogram_bin_edges: Derivation(histogram_bin_edges, facts=facts.SHAPED_BY_VALUES),
+    **constants(binned_along_line, facts=facts.SHAPED_BY_VALUES),
 }
 
 add_facts(HISTOGRAMS, (np.bincount, np.histogram), may_raise=True)

@@ -12,17 +12,7 @@ import numpy as np
 
 from tape_ad.base.arrays.overridable import shaped_by_values
 from tape_ad.rules import facts
-from tape_ad.rules.base import (
-    Call,
-    Entry,
-    Maker,
-    Signature,
-    along,
-    axes_of,
-    quiet,
-    refuse,
-    rule,
-)
+from tape_ad.rules.base import Call, Entry, Maker, Signature, along, axes_of, quiet, refuse, rule
 from tape_ad.rules.maps import (
     SAME,
     Adjoint,

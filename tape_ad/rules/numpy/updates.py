@@ -37,8 +37,6 @@ from tape_ad.rules.maps.memory import Marks, Window
 from tape_ad.rules.maps.patterns import elementwise, permutation
 from tape_ad.rules.numpy.indexing import WHOLE, in_short, index_map, plain_key
 
-__all__ = ["UPDATES", "updated", "viewed"]
-
 Plain = np.ndarray[Any, Any]
 
 HALVES = RealPart(), ImaginaryPart()

@@ -31,6 +31,7 @@ from tape_ad.extend.solvers import (
 )
 from tape_ad.scipy.counterparts import named, signed_as
 from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.integrate.lockstep import solved_for_all
 from tape_ad.scipy.integrate.runge_kutta import METHODS, DenseSolution, steps_of, watched
 
 __all__ = ["Problem", "by_adjoint", "differentiable", "odeint", "solve_ivp"]
@@ -423,6 +424,10 @@ def solve_ivp(
     given = tuple(t_span), y0, t_eval, args
     if by_equation:
         return by_adjoint(problem, given, dense_output, events)
+    if not dense_output and events is None:
+        found = solved_for_all(kind, problem.with_args, (given[0], y0, t_eval), args, options)
+        if found is not None:
+            return found
     ends: list[Any] = []
     searched, handlers = on_plain_arrays(fun), with_plain_results(events)
     with lent(searched) as borrowed:

@@ -6,6 +6,7 @@ they are is a constant, but for the last one where the end of the time span move
 """
 
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -14,6 +15,7 @@ from attrs import define, field
 
 from tape_ad import Tensor
 from tape_ad.extend.arrays import Array, array_of, primal
+from tape_ad.extend.facts import composed
 from tape_ad.extend.maps import SAME, Partial, adjoint
 from tape_ad.extend.patterns import dense, rows_of
 from tape_ad.extend.rules import Call, Entry, jointly, overridable
@@ -120,7 +122,11 @@ class Functional:
 
 
 STEPS: dict[Any, Entry] = {
-    advanced: jointly(partials, signature=advanced_signature),
+    advanced: jointly(
+        partials,
+        signature=advanced_signature,
+        facts=composed(inspect.unwrap(advanced)),
+    ),
 }
 
 
@@ -205,6 +211,29 @@ class Step:
         for i, part in enumerate(reversed(self.parts)):
             y = (y + part) * (x if i % 2 == 0 else 1 - x)
         return y + self.y_old
+
+    def combined(self, x: Any, h: Any) -> tuple[Any, Any]:
+        """Give what is combined to the solution on the way, and the weights at some places.
+
+        Parameters
+        ----------
+        x : array, shape (m,)
+            Shares of the step, which may be one of several.
+        h : array, shape (m,)
+            How long those are.
+
+        Returns
+        -------
+        parts : array or Tensor, shape (k, n)
+        weights : array, shape (m, k)
+        """
+        x, h = np.reshape(x, (-1, 1)), np.reshape(h, (-1, 1))
+        if self.method is not scipy.integrate.DOP853:
+            powers = x ** np.arange(1, self.method.P.shape[1] + 1)
+            return np.stack(self.slopes), powers @ self.method.P.T * h
+        parts = np.stack(self.parts)
+        even = np.arange(len(parts)) % 2 == 0
+        return parts, np.cumprod(np.where(even, x, 1 - x), axis=1)
 
     @property
     def parts(self) -> list[Any]:

@@ -10,11 +10,11 @@ from tape_ad.extend.packages import extra
 with extra("scipy", "tape_ad.scipy.interpolate"):
     import scipy.interpolate  # noqa: F401 - asked for first, so that its absence has one message
 
+import tape_ad.scipy.interpolate.grids  # noqa: F401 - which stands for steps of SciPy's
 from tape_ad.extend.rules import add_rules, merged
 from tape_ad.scipy.faces import face
 from tape_ad.scipy.interpolate.bsplines import *
 from tape_ad.scipy.interpolate.fitpack import *
-from tape_ad.scipy.interpolate.grids import GRIDS
 from tape_ad.scipy.interpolate.polynomials import *
 from tape_ad.scipy.interpolate.radial import *
 from tape_ad.scipy.interpolate.scattered import *
@@ -22,7 +22,7 @@ from tape_ad.scipy.interpolate.surfaces import *
 from tape_ad.scipy.interpolate.univariate import *
 from tape_ad.scipy.spatial.metrics import PAIRS
 
-add_rules(merged(PIECES, SPLINES, FITPACK, GRIDS, RADIAL, RATIONAL, SCATTERED, ROOTS_OF_PIECES))
+add_rules(merged(PIECES, SPLINES, FITPACK, RATIONAL, SCATTERED, ROOTS_OF_PIECES))
 add_rules(PAIRS)  # distances, which radial functions are of
 
 __getattr__, __dir__ = face(__name__)

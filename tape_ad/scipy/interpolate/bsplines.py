@@ -16,7 +16,7 @@ from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array, axis_of, in_double
 from tape_ad.extend.packages import copied_object
-from tape_ad.extend.rules import Derivation, Entry, constants, overridable
+from tape_ad.extend.rules import Entry, constants, overridable
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.interpolate.shared import (
     folded,
@@ -97,7 +97,6 @@ def basis_values(t: Array, k: int, points: Array, piece: Array, nu: int = 0) -> 
     return np.stack(values)
 
 
-@overridable
 def spline_value(
     t: Array, c: Array, k: int, points: Array, nu: int = 0, extrapolate: bool = True
 ) -> Array:
@@ -126,14 +125,6 @@ def spline_value(
     >>> spline_value(np.arange(4.0), np.array([1.0, 3.0]), 1, np.array([1.5]))
     array([2.])
     """
-    spline = scipy.interpolate.BSpline.construct_fast(in_double(t), in_double(c), k)
-    return spline(points, nu, extrapolate)
-
-
-def spline_derivation(
-    t: Array, c: Array, k: int, points: Array, nu: int = 0, extrapolate: bool = True
-) -> Array:
-    """Weigh the coefficients whose B-splines are not 0 at each point."""
     t, c, points = in_double(t), in_double(c), in_double(points)
     piece = spline_piece(t, k, points)
     trailing = (...,) + (None,) * (c.ndim - 1)
@@ -147,7 +138,6 @@ def spline_derivation(
 # Interpolation
 
 
-@overridable
 def interpolating_coefficients(
     x: Array,
     y: Array,
@@ -176,23 +166,6 @@ def interpolating_coefficients(
     -------
     array or Tensor, shape (m, ...)
     """
-    start, end = np.asarray(start), np.asarray(end)
-    given = [
-        list(zip(o, v, strict=True)) or None for o, v in zip(orders, (start, end), strict=True)
-    ]
-    return scipy.interpolate.make_interp_spline(x, y, k, t, tuple(given)).c
-
-
-def interpolating(
-    x: Array,
-    y: Array,
-    t: Array,
-    start: Array,
-    end: Array,
-    k: int = 3,
-    orders: tuple[Orders, Orders] = ((), ()),
-) -> Array:
-    """Compute the coefficients of an interpolating spline, by NumPy calls."""
     x, y, t, start, end = (in_double(each) for each in (x, y, t, start, end))
     piece = spline_piece(t, k, x)
     ends = [
@@ -224,7 +197,6 @@ def banded_places(k: int, pieces: Array) -> Array:
     return np.where(inside, number * n + row, (k + 1) * n)
 
 
-@overridable
 def periodic_coefficients(x: Array, y: Array, t: Array, k: int = 3) -> Array:
     """Compute the coefficients of the periodic B-spline through points.
 
@@ -241,11 +213,6 @@ def periodic_coefficients(x: Array, y: Array, t: Array, k: int = 3) -> Array:
     -------
     array or Tensor, shape (n + k - 1, ...)
     """
-    return scipy.interpolate.make_interp_spline(x, y, k, bc_type="periodic").c
-
-
-def periodic(x: Array, y: Array, t: Array, k: int = 3) -> Array:
-    """Compute what `periodic_coefficients` does, with all that is one period apart as one."""
     x, y, t = in_double(x), in_double(y), in_double(t)
     n = x.shape[0] - 1
     piece = spline_piece(t, k, x[:-1])
@@ -258,7 +225,6 @@ def periodic(x: Array, y: Array, t: Array, k: int = 3) -> Array:
     return c[np.arange(n + k) % n]
 
 
-@overridable
 def fitted_coefficients(x: Array, y: Array, t: Array, w: Array, k: int = 3) -> Array:
     """Compute the coefficients of the B-spline that fits points best by weighted least squares.
 
@@ -287,10 +253,6 @@ def fitted_coefficients(x: Array, y: Array, t: Array, w: Array, k: int = 3) -> A
 
 
 SPLINES: dict[Any, Entry] = {
-    spline_value: Derivation(spline_derivation),
-    interpolating_coefficients: Derivation(interpolating),
-    periodic_coefficients: Derivation(periodic),
-    fitted_coefficients: Derivation(inspect.unwrap(fitted_coefficients)),
     **constants(spline_piece, facts=facts.composed(inspect.unwrap(spline_piece))),
     **constants(within_knots, facts=facts.composed(inspect.unwrap(within_knots))),
 }
@@ -379,6 +341,9 @@ def make_interp_spline(
     >>> float(make_interp_spline([0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 8.0, 27.0])(1.5).round(9))
     3.375
     """
+    if is_plain(x, y, t, bc_type):
+        options = {"axis": axis, "check_finite": check_finite}
+        return copied_object(scipy.interpolate.make_interp_spline(x, y, k, t, bc_type, **options))
     x, y, k = in_double(x), in_double(y), operator.index(k)
     axis = axis_of(y.ndim, axis) + y.ndim
     y = y if axis == 0 else np.moveaxis(y, axis, 0)

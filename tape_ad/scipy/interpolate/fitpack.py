@@ -82,12 +82,15 @@ def splrep(*args: Any, **options: Any) -> tuple[Array, Array, int]:
     given = arguments_of(THEIRS.splrep, args, options)
     refuse("splrep", given, "xb", "xe", "full_output", "per")
     x, y, w, k, task, s, t = (given[name] for name in ("x", "y", "w", "k", "task", "s", "t"))
-    if task == -1 and t is not None:
+    if task not in (-1, 0) or (task == -1 and t is None):
+        raise TypeError(f"splrep: task={task!r}: handles go with 0, or with -1 and knots, t=")
+    if t is not None:
         return padded(fitted_between(in_double(x), y, t, k, w))
     if s is None:
         count = np.shape(x)[0]
         s = 0 if w is None else count - (2 * count) ** 0.5
     if is_plain(s) and s == 0:
+        check_weights("splrep", w, np.shape(x))
         return padded(make_interp_spline(x, y, k))
     return padded(smoothing("splrep", x, y, w, k, s))
 
@@ -104,15 +107,22 @@ def refuse(name: str, given: dict[str, Any], *options: str) -> None:
         raise UnsupportedArgumentError(f"{name}: {', '.join(found)} cannot go with handles")
 
 
+def check_weights(name: str, w: Any, shape: tuple[int, ...]) -> None:
+    """Check weights that change nothing, as the spline goes through all points."""
+    if w is not None and np.shape(w) != shape:
+        raise TypeError(f"{name}: w has the shape {np.shape(w)}, and the points {shape}")
+
+
 @stands_for(THEIRS.splprep)
 def splprep(*args: Any, **options: Any) -> tuple[Any, Array]:
     """Make a spline through the points of a curve, by the length of the way to each of them."""
     given = arguments_of(THEIRS.splprep, args, options)
-    refuse("splprep", given, "ub", "ue", "task", "t", "nest", "per")
+    refuse("splprep", given, "ub", "ue", "task", "full_output", "t", "nest", "per")
     x, w, u, k, s = (given[name] for name in ("x", "w", "u", "k", "s"))
     if not is_plain(s, w) or s is None or s != 0:
         raise UnsupportedArgumentError(INTERPOLATED.format("splprep"))
     points = in_double(joined(x))
+    check_weights("splprep", w, points.shape[1:])
     if u is None:
         steps = np.sqrt(np.add.reduce((points[:, 1:] - points[:, :-1]) ** 2, axis=0))
         way = np.cumsum(steps)
@@ -130,6 +140,7 @@ def splev(x: Array, tck: Any, der: int = 0, ext: int = 0) -> Array:
         return [splev(x, (t, each, k), der, ext) for each in c]
     if ext not in (0, 1, 2, 3):
         raise ValueError(f"ext = {ext} not in (0, 1, 2, 3) ")
+    der = int(der)
     if not 0 <= der <= k:
         raise ValueError(f"0<=der={der}<=k={k} must hold")
     x, t = in_double(joined(x)), in_double(joined(t))
@@ -146,6 +157,7 @@ def splev(x: Array, tck: Any, der: int = 0, ext: int = 0) -> Array:
 @stands_for(THEIRS.splint)
 def splint(a: Array, b: Array, tck: Any, full_output: int = 0) -> Array:
     """Integrate a spline, which is 0 outside of its knots."""
+    refuse("splint", {"full_output": full_output}, "full_output")
     t, c, k = tck
     if isinstance(c, list | tuple) or np.ndim(c) > 1:
         return [splint(a, b, (t, each, k)) for each in c]

@@ -10,7 +10,6 @@ import numpy as np
 
 from tape_ad import differentiable
 from tape_ad.extend.arrays import Array, as_array, in_double
-from tape_ad.extend.rules import Derivation, Entry, overridable
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.interpolate.bsplines import (
     basis_values,
@@ -32,7 +31,6 @@ DEGREES = {
 """The methods that are splines."""
 
 
-@overridable
 def grid_value(
     values: Array,
     points: Array,
@@ -63,22 +61,6 @@ def grid_value(
     >>> grid_value(np.arange(6.0).reshape(2, 3), np.array([[0.5, 1.5]]), *grid)
     array([3.])
     """
-    if method in DEGREES:
-        return on_grid(values, points, *grid, method=method, nu=nu)
-    interpolator = scipy.interpolate.RegularGridInterpolator(
-        grid, np.asarray(values), method=method, bounds_error=False, fill_value=None
-    )
-    return interpolator(points)
-
-
-def on_grid(
-    values: Array,
-    points: Array,
-    *grid: Array,
-    method: str = "linear",
-    nu: tuple[int, ...] | None = None,
-) -> Array:
-    """Interpolate on a regular grid, by NumPy calls."""
     given, values, points = as_array(values), in_double(values), in_double(points)
     axes = [in_double(axis) for axis in grid]
     coordinates = [points[:, i] for i in range(len(axes))]
@@ -187,9 +169,6 @@ def pchip_value(values: Array, axes: list[Array], coordinates: list[Array]) -> A
         s = coordinates[i] - axes[i][piece]
         values = local_value(picked, s[(...,) + (None,) * (picked.ndim - 2)], 0)
     return values
-
-
-GRIDS: dict[Any, Entry] = {grid_value: Derivation(on_grid)}
 
 
 # What stands for these in SciPy's own class

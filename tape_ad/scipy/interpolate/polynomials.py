@@ -14,7 +14,7 @@ from tape_ad import differentiable
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, in_double, primal
-from tape_ad.extend.rules import Derivation, Entry, constants, overridable
+from tape_ad.extend.rules import Entry, constants, overridable
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.interpolate.shared import (
     folded,
@@ -34,39 +34,6 @@ __all__ = [
     "rising",
     "solutions",
 ]
-
-
-@overridable
-def piecewise_value(
-    c: Array, x: Array, points: Array, nu: int = 0, extrapolate: bool = True
-) -> Array:
-    """Evaluate a piecewise polynomial, as `scipy.interpolate.PPoly` does.
-
-    Parameters
-    ----------
-    c : array or Tensor, shape (k, m, ...)
-        The coefficients of each piece in powers of the distance from its left end, the highest
-        power first.
-    x : array or Tensor, shape (m + 1,)
-        The breakpoints, in increasing or decreasing order.
-    points : array or Tensor, any shape
-    nu : int
-        The order of the derivative.
-    extrapolate : bool
-        Whether there are values outside of the breakpoints, rather than nan.
-
-    Returns
-    -------
-    array or Tensor, shape of `points`, then the further axes of `c`
-
-    Examples
-    --------
-    >>> c = np.array([[1.0, 1.0], [0.0, 2.0], [0.0, 1.0]])
-    >>> piecewise_value(c, np.array([0.0, 1.0, 2.0]), np.array([0.5, 1.5]))
-    array([0.25, 2.25])
-    """
-    polynomial = scipy.interpolate.PPoly.construct_fast(in_double(c), in_double(x), extrapolate)
-    return polynomial(points, nu)
 
 
 @overridable
@@ -123,10 +90,34 @@ def local_value(c: Array, s: Array, nu: int) -> Array:
     return total
 
 
-def piecewise_derivation(
+def piecewise_value(
     c: Array, x: Array, points: Array, nu: int = 0, extrapolate: bool = True
 ) -> Array:
-    """Gather the coefficients of the piece that each point is in, and evaluate them."""
+    """Evaluate a piecewise polynomial, as `scipy.interpolate.PPoly` does.
+
+    Parameters
+    ----------
+    c : array or Tensor, shape (k, m, ...)
+        The coefficients of each piece in powers of the distance from its left end, the highest
+        power first.
+    x : array or Tensor, shape (m + 1,)
+        The breakpoints, in increasing or decreasing order.
+    points : array or Tensor, any shape
+    nu : int
+        The order of the derivative.
+    extrapolate : bool
+        Whether there are values outside of the breakpoints, rather than nan.
+
+    Returns
+    -------
+    array or Tensor, shape of `points`, then the further axes of `c`
+
+    Examples
+    --------
+    >>> c = np.array([[1.0, 1.0], [0.0, 2.0], [0.0, 1.0]])
+    >>> piecewise_value(c, np.array([0.0, 1.0, 2.0]), np.array([0.5, 1.5]))
+    array([0.25, 2.25])
+    """
     c, x, points = in_double(c), in_double(x), in_double(points)
     i = piece_of(x, points)
     trailing = (...,) + (None,) * (c.ndim - 2)
@@ -148,7 +139,6 @@ def antiderivative_coefficients(c: Array, x: Array, nu: int) -> Array:
 
 
 PIECES: dict[Any, Entry] = {
-    piecewise_value: Derivation(piecewise_derivation),
     **constants(piece_of, facts=facts.composed(inspect.unwrap(piece_of))),
     **constants(evaluated, facts=facts.composed(inspect.unwrap(evaluated))),
 }

@@ -1,6 +1,5 @@
 """Radial basis functions, as `scipy.interpolate.RBFInterpolator` has them, of arrays or handles."""
 
-import inspect
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -9,12 +8,11 @@ import numpy as np
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, in_double, joined
-from tape_ad.extend.rules import Derivation, Entry, overridable
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.spatial.metrics import sqeuclidean_pairs
 from tape_ad.scipy.stand_ins import stands_for
 
-__all__ = ["RADIAL", "radial_value"]
+__all__ = ["radial_value"]
 
 
 def of_roots(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
@@ -50,7 +48,6 @@ def exponents_of(d: int, degree: int) -> Array:
     return np.array(powers, int).reshape((-1, d))
 
 
-@overridable
 def radial_value(
     points: Array,
     values: Array,
@@ -98,9 +95,6 @@ def radial_value(
     coefficients = np.linalg.solve(np.concatenate((upper, lower)), right)
     far = KERNELS[kernel](sqeuclidean_pairs(xi * epsilon, points * epsilon))
     return np.concatenate((far, monomials(xi)), axis=1) @ coefficients
-
-
-RADIAL: dict[Any, Entry] = {radial_value: Derivation(inspect.unwrap(radial_value))}
 
 
 # What stands for these in SciPy's own classes

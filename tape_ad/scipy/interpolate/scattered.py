@@ -3,7 +3,6 @@
 Which simplex or which neighbour counts is SciPy's choice, and constant; the rest is smooth.
 """
 
-import inspect
 from typing import Any, ClassVar
 
 import numpy as np
@@ -68,7 +67,6 @@ def nearest_point(points: Array, xi: Array, options: dict[str, Any]) -> Array:
     return tree.query(np.nan_to_num(xi), **options)[1]
 
 
-@overridable
 def simplex_value(points: Array, values: Array, xi: Array, vertices: Array) -> Array:
     """Interpolate linearly between the corners of simplices.
 
@@ -274,7 +272,6 @@ WHOLE.update(getattr(scipy.interpolate, kind.__name__) for kind in KINDS)  # for
 
 
 SCATTERED: dict[Any, Entry] = {
-    simplex_value: Derivation(inspect.unwrap(simplex_value)),
     clough_tocher_value: Derivation(by_clough_tocher),
     **WITH_VALUE,
     **constants(vertices_around, nearest_point),

@@ -45,12 +45,9 @@ def divided_differences(xi: Array, yi: Array) -> list[Array]:
 
 
 @stands_for(scipy.interpolate.BarycentricInterpolator._evaluate)
-def lagrange_form(self: Any, x: Array) -> Array:
-    """Evaluate a polynomial in Lagrange's form, which divides by no distance from the points."""
-    others = ~np.eye(self.xi.shape[0], dtype=bool)
-    apart = np.where(others, self.xi[:, None] - self.xi, 1.0)
-    factors = np.where(others, (x[..., None] - self.xi)[..., None, :], 1.0)
-    return (np.prod(factors, axis=-1) / np.prod(apart, axis=-1)) @ self.yi
+def barycentric_form(self: Any, x: Array) -> Array:
+    """Evaluate the polynomial through points, or the rational function that other weights make."""
+    return rational_value(self.xi, self.yi, self.wi, x)
 
 
 def lagrange(x: Array, w: Array) -> np.poly1d:

@@ -289,7 +289,7 @@ NEAR = 1e-4
 NEGLIGIBLE = 1e-7
 """What multiplier counts as zero, relative to the largest one and to the gradient."""
 
-SMALL = 1e-7
+VANISHING = 1e-7
 """What gradient counts as zero, relative to what the Hessian makes of a step as long as x."""
 
 STEPS = 8
@@ -377,7 +377,7 @@ def check_smooth(residual: Function, start: Array, name: str, reached: bool) -> 
         if step == 0:
             check_regular(matrix, name, FLAT)
             first = left
-            if left <= SMALL * size * np.max(abs(matrix), initial=0.0):
+            if left <= VANISHING * size * np.max(abs(matrix), initial=0.0):
                 return
         x = x - np.linalg.lstsq(matrix, value)[0]
     if reached:

@@ -16,11 +16,20 @@ from tape_ad.extend.arrays import (
     plain,
     refuse_handles,
 )
-from tape_ad.extend.solvers import on_plain_arrays, opaque, valued, warn_unconverged
+from tape_ad.extend.solvers import (
+    implicit,
+    on_plain_arrays,
+    opaque,
+    squares_for_all,
+    valued,
+    vanishes,
+    warn_unconverged,
+)
 from tape_ad.scipy.counterparts import named, signed_as
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.optimize.constraints import (
     NEGLIGIBLE,
+    VANISHING,
     Constraint,
     box,
     in_a_row,
@@ -127,6 +136,35 @@ def least_squares(
     if searched.is_tree and callable(options.get("callback")):
         options["callback"] = with_trees(options["callback"], searched)
     bounds = ends(bounds, x0) if searched.is_tree else bounds
+    limits = pair_of(bounds)
+
+    def residual(x: Any) -> Any:
+        return in_a_vector(fun(searched.tree(x), *args, **kwargs))
+
+    def cost(x: Any) -> Any:
+        return f_scale**2 * np.sum(LOSSES[loss]((residual(x) / f_scale) ** 2)) / 2
+
+    found = None
+    if jac is None and loss == "linear" and not limits and not options.keys() - set(TOLERANCES):
+        given = [options.get(name, 1e-8) or 0.0 for name in TOLERANCES]
+        found = squares_for_all(residual, searched.x0, *given)
+    slope = grad(cost)
+    moved = found and implicit(slope, found.x, "least_squares")
+    if found and (moved is found.x or vanishes(slope, found.x, VANISHING)):
+        x = as_constant_handle(moved, x0, args, kwargs)
+        return scipy.optimize.OptimizeResult(
+            x=searched.tree(x),
+            fun=residual(x),
+            cost=cost(x),
+            jac=found.slope,
+            grad=found.value @ found.slope,
+            optimality=np.max(np.abs(found.value @ found.slope)),
+            active_mask=np.zeros(np.shape(searched.x0), int),
+            success=True,
+            status=2,
+            message="`ftol` termination condition is satisfied.",
+            **found.counts,
+        )
     result = scipy.optimize.least_squares(
         searched.values,
         searched.x0,
@@ -136,7 +174,6 @@ def least_squares(
         f_scale=f_scale,
         **options,
     )
-    limits = pair_of(bounds)
     handles = x0, args, kwargs, [(each.lower, each.upper) for each in limits]
     x, result.x = result.x, searched.tree(result.x)
     if not any_handle((handles, searched.found)):
@@ -148,19 +185,16 @@ def least_squares(
         )
     if not result.success:
         warn_unconverged("least_squares", result.message)
-
-    def residual(x: Any) -> Any:
-        return in_a_vector(fun(searched.tree(x), *args, **kwargs))
-
-    def cost(x: Any) -> Any:
-        return f_scale**2 * np.sum(LOSSES[loss]((residual(x) / f_scale) ** 2)) / 2
-
     if any_handle((handles[1:], searched.found)):  # a start alone has no influence
         x = minimum("least_squares", cost, x, limits)
     x = as_constant_handle(x, handles)
     result.x = searched.tree(x)
     result.fun, result.cost = residual(x), cost(x)
     return result
+
+
+TOLERANCES = ("ftol", "xtol", "gtol")
+"""The options that a search for all of a batch knows."""
 
 
 def slopes_for(searched: Equations, jac: Any, kwargs: Any, options: dict[str, Any]) -> Any:

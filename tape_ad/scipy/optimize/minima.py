@@ -8,12 +8,22 @@ import numpy as np
 from tape_ad import grad
 from tape_ad.extend.arrays import (
     any_handle,
+    array_of,
     as_constant_handle,
     plain,
     refuse_handles,
 )
-from tape_ad.extend.solvers import check_callable, opaque, warn_unconverged
+from tape_ad.extend.solvers import (
+    check_callable,
+    implicit,
+    minimum_for_all,
+    opaque,
+    vanishes,
+    warn_unconverged,
+)
+from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.optimize.constraints import (
+    VANISHING,
     constraints_of,
     derived,
     in_a_row,
@@ -23,7 +33,6 @@ from tape_ad.scipy.optimize.constraints import (
 )
 from tape_ad.scipy.optimize.objectives import (
     Plain,
-    ScipyObjective,
     WithGradient,
     check_option,
     searched,
@@ -124,6 +133,34 @@ def minimize(
     objective = kind(f, plain(x0), plain(args), compile)
     refuse_handles("minimize", {name: options.get(name) for name in ("tol", "options")})
     check_option("minimize", "jac", options.get("jac"), True, "2-point", "3-point", False)
+    both = kind is WithGradient
+    value: Any = (lambda tree: f(tree, *args)[0]) if both else lambda tree: f(tree, *args)
+    slopes: Any = (lambda tree: f(tree, *args)[1]) if both else grad(value)
+    through = kind(f, plain(x0), args)
+
+    def slope(x: Any) -> Any:
+        return through.vector(slopes(through.tree(x)))
+
+    def row(x: Any) -> Any:
+        f, g = through._value_and_slopes(x, *args)
+        return np.concatenate([np.reshape(array_of(f), (1,)), g])
+
+    found = None
+    if method in (None, "BFGS") and (gtol := tolerance(options)) is not None:
+        found = minimum_for_all(row, objective.x0, gtol)
+    moved = found and implicit(slope, found.x, "minimize")
+    if found and (moved is found.x or vanishes(slope, found.x, VANISHING)):
+        x = as_constant_handle(moved, x0, args)
+        return scipy.optimize.OptimizeResult(
+            x=through.tree(x),
+            fun=value(through.tree(x)),
+            jac=found.slope,
+            hess_inv=found.curvature,
+            success=True,
+            status=0,
+            message=FOUND,
+            **found.counts,
+        )
     result = searched(objective, method, without_handles(options, objective, method))
     x, result.x = result.x, objective.tree(result.x)
     constraints = constraints_of(options, objective.tree, x.size)
@@ -133,22 +170,26 @@ def minimize(
         return result
     if not result.success:
         warn_unconverged("minimize", result.message)
-    both = kind is WithGradient
-    value: Any = (lambda tree: f(tree, *args)[0]) if both else lambda tree: f(tree, *args)
-    slopes: Any = (lambda tree: f(tree, *args)[1]) if both else grad(value)
-    through = ScipyObjective(f, plain(x0), args)
     if any_handle(given[1:]):  # a start alone has no influence
-        x, holds = stationary(
-            lambda x: through.vector(slopes(through.tree(x))),
-            x,
-            constraints,
-            "minimize",
-            reached=bool(result.success),
-        )
+        x, holds = stationary(slope, x, constraints, "minimize", reached=bool(result.success))
         warn_if_not(holds or not result.success, "minimize")
     result.x = through.tree(as_constant_handle(x, given))
     result.fun = value(result.x)
     return result
+
+
+FOUND = "Optimization terminated successfully."
+"""What SciPy says."""
+
+
+def tolerance(options: Mapping[str, Any]) -> float | None:
+    """Read at which gradient a search ends; None where there are other options."""
+    further = options.get("options") or {}
+    if options.keys() - {"tol", "options"} or further.keys() - {"gtol"}:
+        return None
+    tol = options.get("tol")
+    gtol: float = further.get("gtol", 1e-5 if tol is None else tol)
+    return gtol
 
 
 def without_handles(options: Mapping[str, Any], objective: Plain, method: Any) -> dict[str, Any]:

@@ -259,16 +259,15 @@ class ScipyObjective:
                 "derivatives are exact"
             )
         leaves = flatten(self.like)
-        arrays = iter(arrays_of(x, (leaf for leaf in leaves if isinstance(leaf, np.ndarray))))
+        arrays = iter(arrays_of(x, filter(is_number_like, leaves)))
         return unflatten(
-            self.like,
-            [next(arrays) if isinstance(leaf, np.ndarray) else leaf for leaf in leaves],
+            self.like, [next(arrays) if is_number_like(leaf) else leaf for leaf in leaves]
         )
 
     def vector(self, tree: Any) -> Array:
         """Take the arrays of a tree, whatever the order of its keys, to one vector of float64."""
         pairs = paired(self.like, computed(tree))
-        return vector_of(part for _, leaf, part in pairs if isinstance(leaf, np.ndarray))
+        return vector_of(part for _, leaf, part in pairs if is_number_like(leaf))
 
 
 def real_array(leaf: Any, path: str) -> Any:
@@ -280,7 +279,7 @@ def real_array(leaf: Any, path: str) -> Any:
     """
     if not is_number_like(leaf):
         return leaf
-    array = np.asarray(leaf)
+    array = array_of(leaf)
     if array.dtype.kind not in "iuf":
         raise DtypeError(
             f"the parameters{path and f' at {path}'} have dtype {array.dtype}, and SciPy minimizes "

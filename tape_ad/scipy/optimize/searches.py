@@ -96,12 +96,21 @@ def search(theirs: Function, title: str, rule: str, handle: Function) -> Functio
             return out[0] if both else out
 
         moved = unmoved if given.get("finish", 0) is None else handle
+        if given.get("integrality") is not None:
+            bounds = between_integers(result.x, bounds, given["integrality"])
         return with_handle(name, alone, result, bounds, handles, moved)
 
     found.__name__ = found.__qualname__ = name
     found.__signature__ = signature  # type: ignore[attr-defined]  # it is SciPy's
     found.__doc__ = DOCUMENTATION.format(title=title, name=name, rule=rule)
     return opaque(found)
+
+
+def between_integers(x: Any, bounds: Any, integrality: Any) -> list[tuple[Any, Any]]:
+    """Bound unknowns that are whole numbers by what was found, so that they do not move."""
+    (limit,), whole = boxed_in(bounds, x.size), np.broadcast_to(integrality, x.shape).astype(bool)
+    ends = (np.where(whole, x, np.broadcast_to(end, x.shape)) for end in limit.bounds(x.size))
+    return list(zip(*ends, strict=True))
 
 
 def without_handles(name: str, argument: str, value: Any) -> Any:

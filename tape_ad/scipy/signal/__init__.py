@@ -6,10 +6,9 @@ tape_ad.scipy.signal`` needs SciPy, which ``pip install 'tape-ad[scipy]'`` insta
 
 What stands here is what SciPy compiles (recursions, convolutions, ranks, peaks, spline filters),
 and what has a better derivative than its steps: `lfilter_zi`, `lsim`, `sos2tf`, `tf2sos`, `tf2zpk`
-and `residue`, where SciPy asks whether numbers are exactly equal, or roots are not simple; `csd`,
-`detrend` and `ShortTimeFFT`, which go through many segments at once; and `bilinear`, `firwin`,
-`lp2lp_zpk` and `lp2hp_zpk`, whose operands would be lost or change their precision. All else is
-SciPy's own code.
+and `residue`, where SciPy asks whether numbers are exactly equal, or roots are not simple; `csd`
+and `ShortTimeFFT`, which go through many segments at once; and `bilinear`, `firwin` and
+`lp2hp_zpk`, whose operands would be lost or change their precision. All else is SciPy's own code.
 """
 
 from tape_ad.extend.packages import extra
@@ -33,7 +32,6 @@ from tape_ad.scipy.signal.rates import RATES
 from tape_ad.scipy.signal.roots import ROOTS
 from tape_ad.scipy.signal.spline_filters import SPLINE_FILTERS
 from tape_ad.scipy.signal.systems import SYSTEMS
-from tape_ad.scipy.signal.trends import TRENDS
 
 check_COLA, check_NOLA, findfreqs, square = (  # noqa: N816 - SciPy's names
     scipy_function(getattr(scipy.signal, name), __name__)
@@ -51,7 +49,6 @@ RULES = merged(
     RECURSION,
     FILTERS,
     RATES,
-    TRENDS,
     ORDER,
     ROOTS,
     PEAKS,

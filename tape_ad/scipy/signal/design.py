@@ -41,24 +41,6 @@ def weak(number: Any, like: Any) -> Any:
     return number.astype(np.empty(0, like.dtype).real.dtype)
 
 
-@counterpart(TRANSFORMATIONS, scipy.signal.lp2lp_zpk, SMOOTH)
-def lp2lp_zpk(z: Array, p: Array, k: Any, wo: Any = 1.0) -> Zpk:
-    """Move the cutoff of a lowpass filter, as `scipy.signal.lp2lp_zpk` does.
-
-    Parameters
-    ----------
-    z, p : array or Tensor, shapes (m,) and (n,)
-    k, wo : number or Tensor
-
-    Returns
-    -------
-    tuple of array or Tensor
-        The zeros, the poles and the gain.
-    """
-    z, p, degree = roots_of(z, p)
-    return weak(wo, z) * z, weak(wo, p) * p, k * weak(wo, k) ** degree
-
-
 @counterpart(TRANSFORMATIONS, scipy.signal.lp2hp_zpk, SMOOTH)
 def lp2hp_zpk(z: Array, p: Array, k: Any, wo: Any = 1.0) -> Zpk:
     """Make a highpass filter of a lowpass one, as `scipy.signal.lp2hp_zpk` does.

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad import differentiable
 from tape_ad.extend.arrays import Array, as_array, joined
 from tape_ad.extend.packages import copied, note_stand_in
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.signal.trends import detrend
 from tape_ad.scipy.stand_ins import stands_for
 
 stands_for(scipy.signal.get_window)(copied(scipy.signal.get_window))  # itself, by plain parameters
@@ -54,7 +54,7 @@ def transformed(
     kept = x[..., max(start, 0) : min(stop + hop, n)]
     segments = framed(np.pad(kept, margins, **PADDED[padding]), size, hop)[..., : last - first, :]
     if isinstance(detr, str):
-        segments = detrend(segments, type=detr)
+        segments = differentiable(scipy.signal.detrend)(segments, type=detr)
     elif detr is not None:
         segments = detr(segments)
     spectra = self._fft_func(segments * np.conjugate(self.win)) + 0j

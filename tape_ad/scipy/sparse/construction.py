@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, as_array, joined
+from tape_ad.extend.arrays import Array, as_array, joined, refuse_handles
 from tape_ad.extend.rules import takes_over
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.sparse.arrays import (
@@ -100,12 +99,8 @@ def published(function: Function) -> Callable[[Function], Function]:
                 return function(*args, **kwargs)
             bound = signature.bind(*args, **kwargs)
             bound.apply_defaults()
-            for parameter, value in list(bound.arguments.items())[several:]:
-                if has_handle(value):
-                    raise UnsupportedArgumentError(
-                        f"tape_ad.scipy.sparse.{name}: there is no derivative by {parameter}=; "
-                        "pass its .data if it is meant as a constant"
-                    )
+            constant = dict(list(bound.arguments.items())[several:])
+            refuse_handles(f"tape_ad.scipy.sparse.{name}", constant)
             return lines(**bound.arguments)
 
         functools.update_wrapper(public, lines)

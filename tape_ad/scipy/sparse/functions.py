@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse.linalg
 
 from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, as_array, joined
+from tape_ad.extend.arrays import Array, as_array, joined, refuse_handles
 from tape_ad.extend.maps import LinearMap
 from tape_ad.extend.rules import Constant, Entry, overridable, rule, takes_over
 from tape_ad.scipy.counterparts import with_value
@@ -213,12 +213,7 @@ def funm_multiply_krylov(
     b = joined(b)
     if not (is_ours(A) or any(takes_over(type(each)) for each in (A, b, t))):
         return scipy.sparse.linalg.funm_multiply_krylov(f, A, b, t=t, **options)
-    for name, value in options.items():
-        if takes_over(type(value)):
-            raise UnsupportedArgumentError(
-                f"tape_ad.scipy.sparse.linalg.funm_multiply_krylov: the result does not depend on "
-                f"{name}=; pass its .data"
-            )
+    refuse_handles("tape_ad.scipy.sparse.linalg.funm_multiply_krylov", options)
     dense = A.toarray() if is_sparse(A) else as_array(A)
     out = function_of(t * dense, f) @ as_array(b)
     if takes_over(type(dense)):

@@ -10,8 +10,9 @@ from typing import Any, Self
 import numpy as np
 from attrs import define, frozen
 
+from tape_ad import differentiable
 from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, Shape, as_array, joined
+from tape_ad.extend.arrays import Array, Shape, as_array, joined, refuse_handles
 from tape_ad.extend.maps import PlainMap
 from tape_ad.extend.patterns import Pattern, by_batch, reads
 from tape_ad.extend.rules import Call, Entry, outputs, overridable, rule, takes_over
@@ -19,7 +20,6 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.functions import expm
 from tape_ad.scipy.linalg.systems import Coefficients, RightHandSide, in_columns
 from tape_ad.scipy.sparse.arrays import SparseArray, pattern_of
-from tape_ad.scipy.sparse.operators import Recording
 from tape_ad.scipy.sparse.systems import Dense, Sparse, sparse_solved
 
 __all__ = ["ITERATIONS", "SOLVERS", "expm_multiply", "exponential_times", "iterated"]
@@ -165,7 +165,7 @@ def iteration(name: str) -> Solver:
     def public(A: Any, b: Array, *args: Any, **options: Any) -> Any:  # noqa: N803 - SciPy's name
         if args:  # which is allowed of x0 alone
             options["x0"] = args[0]
-        if isinstance(A, Recording):
+        if isinstance(A, differentiable(scipy.sparse.linalg.LinearOperator)):
             A = matrix_of(A)  # noqa: N806 - SciPy's name
         given = (A, getattr(A, "data", None), joined(b), *options.values())
         ours = isinstance(A, (tuple, SparseArray)) or any(takes_over(type(each)) for each in given)
@@ -176,12 +176,7 @@ def iteration(name: str) -> Solver:
         if parts is None and isinstance(A, scipy.sparse.linalg.LinearOperator):
             parts = data, Operator(A)
         data, pattern = parts or (as_array(joined(A)), Dense())
-        for key, value in options.items():
-            if takes_over(type(value)):
-                raise UnsupportedArgumentError(
-                    f"tape_ad.scipy.sparse.linalg.{name}: the solution does not depend on {key}=; "
-                    "pass its .data"
-                )
+        refuse_handles(f"tape_ad.scipy.sparse.linalg.{name}", options)
         b = as_array(joined(b))
         x, info = iterated(data, b.reshape(-1), pattern, name, options)
         return x, int(info)

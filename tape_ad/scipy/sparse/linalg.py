@@ -14,8 +14,8 @@ array([-0.5  , -0.125])
 
 import scipy.sparse.linalg  # noqa: F401 - whose names are published
 
-from tape_ad.extend.packages import published
 from tape_ad.extend.rules import add_rules, merged
+from tape_ad.scipy.faces import face
 from tape_ad.scipy.sparse.functions import *
 from tape_ad.scipy.sparse.iterations import *
 from tape_ad.scipy.sparse.operators import *
@@ -23,4 +23,4 @@ from tape_ad.scipy.sparse.systems import *
 
 add_rules(merged(SPARSE_FUNCTIONS, SPARSE_SYSTEMS, SPARSE_FACTORS, ITERATIONS))
 
-__getattr__, __dir__ = published(__name__, SOLVERS)
+__getattr__, __dir__ = face(__name__, SOLVERS)

@@ -57,7 +57,7 @@ from tape_ad.scipy.stats import (  # noqa: F401 - steps of SciPy's
 )
 from tape_ad.scipy.stats.continuous import CONTINUOUS
 from tape_ad.scipy.stats.discrete import DISCRETE
-from tape_ad.scipy.stats.distributions import Distribution
+from tape_ad.scipy.stats.distributions import Distribution, refuse_counts
 from tape_ad.scipy.stats.families import FORMULAS
 from tape_ad.scipy.stats.multivariate import MULTIVARIATE, Multivariate
 from tape_ad.scipy.stats.partials import DISTRIBUTIONS as METHODS
@@ -100,6 +100,8 @@ def with_copied_result(copy: Callable[..., Any]) -> Callable[..., Any]:
 
     def public(*args: Any, **kwargs: Any) -> Any:
         args = tuple(each.scipy if isinstance(each, Distribution) else each for each in args)
+        if copy.__name__ == "fit":
+            refuse_counts(args[0] if args else kwargs["dist"], "fit", args, kwargs)
         found = copy(*args, **kwargs)
         return differentiable(found) if isinstance(found, type) else copied_object(found)
 

@@ -9,8 +9,14 @@ from tape_ad.extend.arrays import Array, ratio
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.distributions import kolmogorov, smirnov
 from tape_ad.scipy.special.elementary import root_slope
-from tape_ad.scipy.special.incomplete import betainc_slope, gamma_density, gammainc_slope
-from tape_ad.scipy.special.noncentral import chi_first, chi_second, fisher_fourth, student_third
+from tape_ad.scipy.special.incomplete import gamma_density, gammainc_slope
+from tape_ad.scipy.special.noncentral import (
+    chi_first,
+    chi_second,
+    chi_terms,
+    fisher_fourth,
+    student_third,
+)
 from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.expectations import PARTS, SHARES, expectation
 from tape_ad.scipy.stats.families import (
@@ -177,14 +183,6 @@ def pearson_slope(y: Array, skew: Array) -> Array:
     return np.where(near, series, np.sign(skew) * slope)
 
 
-def irwin_score(y: Array, n: Array) -> Array:
-    """The slope of the logarithm of the density of irwinhall, by its recurrence."""
-    fewer = np.maximum(n - 1, 1)
-    beside = [pdf(x, fewer, 0.0, 1.0, name="irwinhall") for x in (y, y - 1)]
-    slope = (beside[0] - beside[1]) / pdf(y, n, 0.0, 1.0, name="irwinhall")
-    return np.where(np.equal(n, 1), 0.0 * y, slope)
-
-
 # Landau's, whose density is the integral of exp(s log(s) + y s) / (2 pi i) over a vertical line
 
 LINE = np.linspace(0.0, 6.0, 241)
@@ -305,21 +303,17 @@ SPECIAL_FAMILIES: dict[str, Family] = {
         (Shape(pearson_score, slope=pearson_slope),),
     ),
     "argus": Family(
-        lambda y, chi: 1 / y - y / (1 - y * y) + chi * chi * y,
-        (Shape(centred("argus", argus_shape)),),
+        shapes=(Shape(centred("argus", argus_shape)),),
     ),
     "gausshyper": Family(
-        lambda y, a, b, c, z: ratio(a - 1, y) - ratio(b - 1, 1 - y) - c * z / (1 + z * y),
-        (
+        shapes=(
             Shape(gausshyper_shape(lambda low, high, c, z: low)),
             Shape(gausshyper_shape(lambda low, high, c, z: high)),
             Shape(gausshyper_shape(lambda low, high, c, z: -np.log1p(z * np.exp(low)))),
             Shape(gausshyper_shape(lambda low, high, c, z: -c / (np.exp(-low) + z))),
         ),
     ),
-    "irwinhall": Family(irwin_score, (None,)),
-    "ksone": Family(None, (None,)),
-    "kstwo": Family(None, (None,)),
+    **dict.fromkeys(("irwinhall", "ksone", "kstwo"), Family(None, (None,))),
     "landau": Family(landau_score),
     "levy_stable": Family(None, (None, None)),
     "studentized_range": Family(None, (None, None)),
@@ -334,6 +328,15 @@ def chi_rise(y: Array, df: Array, nc: Array) -> Array:
     more, own = (logpdf(inner, k, nc, 0.0, 1.0, name="ncx2") for k in (df + 2, df))
     first = (1 - nc * y / (df * (df + 2))) / df
     return np.where(start, first, np.exp(more - own) / inner)
+
+
+def chi_score(y: Array, df: Array, nc: Array) -> Array:
+    """The slope of the log density of ncx2 by df: the mean of its terms' slopes, by shares."""
+    j, _, shapes, half = chi_terms(y, df, nc)
+    logs = sp.xlogy(j, 0.5 * nc * half) - sp.gammaln(j + 1) - sp.gammaln(shapes)
+    shares = np.exp(logs - np.max(logs, axis=0))
+    mean = np.sum(shares * sp.digamma(shapes), axis=0) / np.sum(shares, axis=0)
+    return 0.5 * (np.log(half) - mean)
 
 
 LINES: dict[tuple[str, str], Formula] = {
@@ -355,12 +358,6 @@ FAMILIES: dict[str, Family] = {
         Family(kink=lambda shape: 0.0 * shape),
     ),
     "crystalball": Family(kink=lambda beta, m: -beta),
-    "betaprime": Family(
-        shapes=(
-            Shape(slope=lambda y, a, b: betainc_slope(a, b, y / (1 + y), 1, 0)),
-            Shape(slope=lambda y, a, b: betainc_slope(a, b, y / (1 + y), 0, 1)),
-        ),
-    ),
     "loglaplace": Family(
         lambda y, c: ratio(np.where(np.less(y, 1), c, -c) - 1, y),
         (Shape(lambda y, c: 1 / c - np.absolute(np.log(y)), move=by_power),),
@@ -370,14 +367,12 @@ FAMILIES: dict[str, Family] = {
         lambda y, c: (c + 1) * sp.expit(-y) - 1,
         (
             Shape(
-                lambda y, c: 1 / c + sp.log_expit(y),
                 move=lambda y, c: -sp.log_expit(y) / (c * sp.expit(-y)),
             ),
         ),
     ),
     "gengamma": Family(
-        lambda y, a, c: ratio(c * a - 1, y) - c * y ** (c - 1),
-        (
+        shapes=(
             Shape(lambda y, a, c: c * np.log(y) - sp.digamma(a), slope=gengamma_slope),
             Shape(
                 lambda y, a, c: 1 / c + np.log(y) * (a - y**c),
@@ -389,7 +384,7 @@ FAMILIES: dict[str, Family] = {
     "ncx2": Family(
         lambda y, df, nc: ratio(0.5 * df - 1, y) - 0.5 + 0.5 * nc * chi_rise(y, df, nc),
         (
-            Shape(slope=lambda y, df, nc: chi_second(y, y, df, nc)),
+            Shape(chi_score, slope=lambda y, df, nc: chi_second(y, y, df, nc)),
             Shape(
                 lambda y, df, nc: 0.5 * (y * chi_rise(y, df, nc) - 1),
                 slope=lambda y, df, nc: -pdf(y, df + 2, nc, 0.0, 1.0, name="ncx2"),
@@ -404,6 +399,12 @@ FAMILIES: dict[str, Family] = {
                 move=lambda y, c, d: by_power(y, c),
             ),
             Shape(lambda y, c, d: 1 / d - np.log1p(y**-c), move=burr_move),
+        ),
+    ),
+    "mielke": Family(  # burr's, with c = s and d = k / s
+        shapes=(
+            Shape(move=lambda y, k, s: burr_move(y, s, k / s) / s),
+            Shape(move=lambda y, k, s: by_power(y, s) - burr_move(y, s, k / s) * k / (s * s)),
         ),
     ),
     "exponpow": Family(

@@ -15,6 +15,7 @@ from tape_ad.extend.packages import copied_object
 from tape_ad.scipy.counterparts import with_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stats.continuous import FAMILIES
+from tape_ad.scipy.stats.discrete import DISCRETE
 from tape_ad.scipy.stats.expectations import moment_of
 from tape_ad.scipy.stats.families import PLAIN
 from tape_ad.scipy.stats.methods import METHODS, FrozenDistribution
@@ -104,6 +105,7 @@ class Distribution:
         def method(*args: Any, **kwargs: Any) -> Any:
             if not reaches((args, kwargs)):
                 return theirs(*args, **kwargs)
+            refuse_counts(self.scipy, name, args, kwargs)
             return getattr(copied_object(self.scipy), name)(*args, **kwargs)
 
         return method
@@ -266,6 +268,14 @@ class Distribution:
         kink = FAMILIES.get(self.name, PLAIN).kink
         at = None if kink is None else kink(*shapes)
         return moment_of(letter, [as_array(x) for x in shapes], self.name, at)
+
+
+def refuse_counts(distribution: Any, method: str, args: Any, kwargs: Any) -> None:
+    """Refuse handles for data that are whole numbers, as `fit` and `nnlf` take them."""
+    given = args[1] if len(args) > 1 else kwargs.get("data", kwargs.get("x"))
+    counted = distribution.name in DISCRETE and method in ("fit", "nnlf")
+    if counted and any_handle(given):
+        raise refused(distribution.name, method, "data")
 
 
 @functools.cache

@@ -37,6 +37,22 @@ def log_root(y: Array, c: Array) -> Array:
     return in_double(logarithm, y, c)
 
 
+@overridable
+def odd_power(y: Array, p: Array) -> Array:
+    """sign(y) |y|**p, which is 0 at 0, and as steep there as beside it where p is above 0."""
+
+    def power(y: Array, p: Array) -> Array:
+        return np.where(y == 0, 0.0, np.sign(y) * np.absolute(y) ** p)
+
+    return in_double(power, y, p)
+
+
+def odd_power_slope(out: Array, y: Array, p: Array) -> Array:
+    """p |y|**(p - 1), and 0 at a cusp or jump."""
+    jump = np.equal(y, 0) & np.less_equal(p, 0)
+    return np.where(jump, 0.0, p * np.absolute(np.where(jump, 1.0, y)) ** (p - 1))
+
+
 def end_move(y: Array, c: Array) -> Array:
     """The move of ``(1 - u**c) / c`` with c, also at its end, where u is 0."""
     end = np.equal(c * y, 1)
@@ -80,6 +96,11 @@ FORMULAS: dict[Any, Entry] = {
     log_root: rule(
         quiet(lambda out, y, c: 1 / (1 + c * y)),
         quiet(lambda out, y, c: root_slope(y, c)),
+        facts=facts.ELEMENTWISE,
+    ),
+    odd_power: rule(
+        quiet(odd_power_slope),
+        quiet(lambda out, y, p: sp.xlogy(out, np.absolute(y))),
         facts=facts.ELEMENTWISE,
     ),
 }
@@ -135,29 +156,9 @@ PLAIN = Family()
 """What SciPy's own lines have all derivatives of."""
 
 
-def mirrored(formula: Formula) -> Formula:
-    """Write a formula that changes its sign with y for the distribution of -y."""
-    return lambda y, *shapes: -formula(-y, *shapes)
-
-
 def by_power(y: Array, c: Array) -> Array:
     """The move of ``y = u**(1 / c)`` for a fixed u."""
     return -sp.xlogy(y, y) / c
-
-
-def weibull_score(y: Array, c: Array) -> Array:
-    """The slope of the logarithm of Weibull's density."""
-    return ratio(c - 1, y) - c * y ** (c - 1)
-
-
-def weibull_shape(y: Array, c: Array) -> Array:
-    """The same by the shape parameter."""
-    return 1 / c + np.log(y) - sp.xlogy(y**c, y)
-
-
-def exponweib_score(y: Array, a: Array, c: Array) -> Array:
-    """The slope of the logarithm of an exponentiated Weibull density."""
-    return ratio(c - 1 + c * (a - 1) / sp.exprel(y**c), y) - c * y ** (c - 1)
 
 
 def exponweib_second(y: Array, a: Array, c: Array) -> Array:
@@ -172,13 +173,8 @@ def exponweib_move(y: Array, a: Array, c: Array) -> Array:
     return -sp.xlogy(y, -np.expm1(-u)) * sp.exprel(u) / (a * c)
 
 
-def extreme_score(y: Array, c: Array) -> Array:
-    """The slope of the logarithm of a density of extreme values."""
-    return (np.exp(-log_root(y, -c)) - 1 + c) / (1 - c * y)
-
-
 def extreme_shape(y: Array, c: Array) -> Array:
-    """The same by the shape parameter."""
+    """Differentiate the logarithm of a density of extreme values by its shape."""
     m = log_root(y, -c)
     return m - (np.exp(-m) - 1 + c) * root_slope(y, -c)
 
@@ -196,9 +192,7 @@ def gennorm_shape(y: Array, beta: Array) -> Array:
 
 def gennorm_score(y: Array, beta: Array) -> Array:
     """The slope of the logarithm of the density of gennorm."""
-    size = np.absolute(y)
-    steep = np.equal(size, 0) & np.less(beta, 2)
-    return np.where(steep, 0.0, -beta * y * np.where(steep, 1.0, size) ** (beta - 2))
+    return -beta * odd_power(y, beta - 1)
 
 
 def skewnorm_slope(y: Array, a: Array) -> Array:
@@ -275,14 +269,12 @@ COMMON: dict[str, Family] = {
         student_score,
         (Shape(student_shape, slope=lambda y, df: student_slope(y, df, 1)),),
     ),
-    "weibull_min": Family(weibull_score, (Shape(weibull_shape, move=by_power),)),
-    "weibull_max": Family(
-        mirrored(weibull_score),
-        (Shape(lambda y, c: weibull_shape(-y, c), move=mirrored(by_power)),),
+    "weibull_min": Family(
+        shapes=(Shape(lambda y, c: 1 / c + np.log(y) - sp.xlogy(y**c, y), move=by_power),),
     ),
+    "weibull_max": Family(shapes=(Shape(move=lambda y, c: -by_power(-y, c)),)),
     "exponweib": Family(
-        exponweib_score,
-        (
+        shapes=(
             Shape(lambda y, a, c: 1 / a + np.log(-np.expm1(-(y**c))), move=exponweib_move),
             Shape(exponweib_second, move=lambda y, a, c: by_power(y, c)),
         ),
@@ -291,10 +283,7 @@ COMMON: dict[str, Family] = {
         lambda y, c: ratio(c - 1, y) - 2 * c * share_over(y, c),
         (Shape(lambda y, c: 1 / c - np.log(y) * np.tanh(0.5 * c * np.log(y)), move=by_power),),
     ),
-    "genextreme": Family(
-        extreme_score,
-        (Shape(extreme_shape, move=end_move),),
-    ),
+    "genextreme": Family(shapes=(Shape(extreme_shape, move=end_move),)),
     "genpareto": Family(
         lambda y, c: -(c + 1) / (1 + c * y),
         (
@@ -306,12 +295,10 @@ COMMON: dict[str, Family] = {
     ),
     "gennorm": Family(gennorm_score, (Shape(gennorm_shape, slope=gennorm_slope),)),
     "skewnorm": Family(
-        lambda y, a: a * mills(a * y) - y,
-        (Shape(lambda y, a: y * mills(a * y), slope=skewnorm_slope),),
+        shapes=(Shape(lambda y, a: y * mills(a * y), slope=skewnorm_slope),),
     ),
     "truncnorm": Family(
-        lambda y, a, b: -y,
-        (
+        shapes=(
             Shape(slope=lambda y, a, b: -lower(y, a, b) * tail_of(sf, y, a, b)),
             Shape(slope=lambda y, a, b: -upper(y, a, b) * tail_of(cdf, y, a, b)),
         ),

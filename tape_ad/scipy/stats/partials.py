@@ -93,7 +93,10 @@ def body_of(name: str, method: str) -> Callable[..., Any] | None:
     distribution = getattr(scipy.stats, name)
     general = next(kind for kind in GENERAL if isinstance(distribution, kind))
     own, general = (getattr(kind, f"_{method}") for kind in (type(distribution), general))
-    return None if own is general else getattr(copied_object(distribution), f"_{method}")
+    if own is not general:
+        return getattr(copied_object(distribution), f"_{method}")  # type: ignore[no-any-return]  # SciPy's
+    below = body_of(name, "ppf") if method == "isf" else None
+    return below and (lambda q, *shapes: below(1.0 - q, *shapes))  # as those classes have it
 
 
 INFRASTRUCTURE = scipy.stats._distn_infrastructure
@@ -164,8 +167,12 @@ class At:
         return function(x, *self.shapes, *place, name=self.name)
 
     def density(self, y: Array) -> Array:
-        """The density in standard form, which is 0 at infinity, where SciPy may give nan."""
-        return np.where(np.isinf(y), 0.0, self.standard(pdf, y))
+        """The density in standard form: 0 at infinity, and by its logarithm where it overflows."""
+        density = self.standard(pdf, y)
+        lost = np.isnan(density)
+        if is_traced(lost) or np.count_nonzero(lost):
+            density = np.where(lost, np.exp(self.standard(logpdf, y)), density)
+        return np.where(np.isinf(y), 0.0, density)
 
     def shape(self, k: int) -> Shape:
         """What is known of the k-th shape."""

@@ -11,9 +11,8 @@ import numpy as np
 from attrs import field, frozen
 
 from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import array_of, plain
+from tape_ad.extend.arrays import any_handle, array_of, joined, plain, refuse_handles
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.stats.samples import on_handles
 
 __all__ = ["monte_carlo_test", "permutation_test", "weightedtau"]
 
@@ -63,10 +62,7 @@ def observed(statistic: Callable[..., Any], data: Sequence[Any], vectorized: Any
     return statistic(*samples)
 
 
-@on_handles("data")
-def permutation_test(
-    data: Any, statistic: Any, *, vectorized: Any = None, axis: int = 0, **options: Any
-) -> ResamplingResult:
+def permutation_test(data: Any, statistic: Callable[..., Any], **options: Any) -> Any:
     """Compare a statistic with those of permuted samples; see `scipy.stats.permutation_test`.
 
     Parameters
@@ -74,23 +70,17 @@ def permutation_test(
     data : sequence of array or Tensor
     statistic : callable
         Of NumPy functions, as it is called with the handles.
-    vectorized, axis, **options
+    **options
         See SciPy's.
 
     Returns
     -------
     ResamplingResult
     """
-    told = scipy.stats.permutation_test(
-        tuple(plain(tuple(data))), statistic, vectorized=vectorized, axis=axis, **options
-    )
-    return ResamplingResult(observed(statistic, data, vectorized, axis), told.pvalue, None)
+    return resampled(scipy.stats.permutation_test, data, (statistic,), options)
 
 
-@on_handles("data")
-def monte_carlo_test(
-    data: Any, rvs: Any, statistic: Any, *, vectorized: Any = None, axis: int = 0, **options: Any
-) -> ResamplingResult:
+def monte_carlo_test(data: Any, rvs: Any, statistic: Callable[..., Any], **options: Any) -> Any:
     """Compare a statistic with those of random samples; see `scipy.stats.monte_carlo_test`.
 
     Parameters
@@ -100,19 +90,29 @@ def monte_carlo_test(
     rvs : callable or tuple of callable
     statistic : callable
         Of NumPy functions, as it is called with the handles.
-    vectorized, axis, **options
+    **options
         See SciPy's.
 
     Returns
     -------
     ResamplingResult
     """
-    told = scipy.stats.monte_carlo_test(
-        plain(data), rvs, statistic, vectorized=vectorized, axis=axis, **options
+    return resampled(scipy.stats.monte_carlo_test, data, (rvs, statistic), options)
+
+
+def resampled(test: Callable[..., Any], data: Any, functions: Any, options: Any) -> Any:
+    """Let SciPy resample plain data, and compute the statistic of handles."""
+    if not any_handle((data, options)):
+        return test(data, *functions, **options)
+    refuse_handles(f"scipy.stats.{test.__name__}", options)
+    alone = len(functions) == 2 and callable(functions[0])
+    samples = [joined(data)] if alone else [joined(x) for x in data]
+    told = test(plain(samples[0] if alone else tuple(samples)), *functions, **options)
+    vectorized, axis = options.get("vectorized"), options.get("axis", 0)
+    found = observed(functions[-1], samples, vectorized, axis)
+    return ResamplingResult(
+        found, told.pvalue, told.null_distribution if len(functions) == 2 else None
     )
-    samples = (data,) if callable(rvs) else data
-    found = observed(statistic, samples, vectorized, axis)
-    return ResamplingResult(found, told.pvalue, told.null_distribution)
 
 
 def weightedtau(*args: Any, **kwargs: Any) -> Any:

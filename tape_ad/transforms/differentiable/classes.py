@@ -19,7 +19,7 @@ from tape_ad.transforms.differentiable.compiled import giving_plain_results, pla
 from tape_ad.transforms.differentiable.kinds import real, type_of
 from tape_ad.transforms.differentiable.questions import asks_of_numbers
 from tape_ad.transforms.differentiable.reach import reaches
-from tape_ad.transforms.differentiable.settling import CONTAINERS, note_attribute
+from tape_ad.transforms.differentiable.settling import CALLS, CONTAINERS, calling, note_attribute
 from tape_ad.transforms.differentiable.table import (
     ABSENT,
     ORIGINALS,
@@ -127,6 +127,9 @@ FUNCTIONS = (
 
 def copied_class(kind: type) -> Any:
     """Copy a class, or give it as it is where none of it is code that is copied."""
+    found = copy_of(kind)
+    if found is not ABSENT:
+        return found
     if issubclass(kind, np.ndarray) and kind is not np.ndarray and is_users(kind):
         return copying.memoized(kind, of_plain_arrays)
     if not is_copied_class(kind):
@@ -309,11 +312,11 @@ def equal_to_originals(meta: Any) -> Any:
         return isinstance(value, original)
 
     def making(cls: Any, *args: Any, **kwargs: Any) -> Any:
-        if not is_copied(sys._getframe(1)):  # of the user, who may have objects of the originals
+        if is_copied(sys._getframe(1)):
+            found = call(cls, *args, **kwargs)
+        else:  # by the user, who may have objects of the originals
             copying.bring_up_to_date()
-            args = tuple(map(copying.converted, args))
-            kwargs = {name: copying.converted(value) for name, value in kwargs.items()}
-        found = call(cls, *args, **kwargs)
+            found = entered(call, cls, *args, **kwargs)
         is_made = original_of(cls) is cls or type(found) in ORIGINALS
         if is_made or cls.__module__.startswith("scipy."):  # whose own code has its own objects
             return found
@@ -467,12 +470,36 @@ def comparing(method: Any, original: type) -> Any:
     return compare
 
 
+def is_outside(frame: types.FrameType) -> bool:
+    """Tell whether code that is no copy, and within no call of one, has come to something."""
+    return not CALLS.depth and not is_copied(frame)
+
+
+def entered(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call a copy for code outside, which may have objects of the original classes.
+
+    What that leaves behind in them is settled, as after a call of what is decorated.
+    """
+
+    def run() -> Any:
+        named = {name: copying.converted(value) for name, value in kwargs.items()}
+        return function(*map(copying.converted, args), **named)
+
+    return calling(run)
+
+
+def entering(function: Any) -> Any:
+    """Let code outside call a copy."""
+    return functools.wraps(function)(lambda *args, **kwargs: entered(function, *args, **kwargs))
+
+
 class Live:
     """An attribute of a class, converted when it is asked for, as it may have changed."""
 
     def __init__(self, made: type, name: str, value: Any, own: Any) -> None:
         self.made, self.name, self.value, self.own = made, name, value, own
         self.names = vars(original_of(made))
+        self.outside: Any = None
 
     def now(self) -> Any:
         """Give what the attribute is now; ABSENT where there is none any more."""
@@ -485,7 +512,20 @@ class Live:
         own = self.now()
         if own is ABSENT:
             return getattr(super(self.made, owner if instance is None else instance), self.name)
-        return own.__get__(instance, owner) if isinstance(own, (*BINDING, property)) else own
+        if isinstance(own, BINDING):
+            if is_outside(sys._getframe(1)):
+                own = self.of_users(own)
+            return own.__get__(instance, owner)
+        return own.__get__(instance, owner) if isinstance(own, property) else own
+
+    def of_users(self, own: Any) -> Any:
+        """Give the attribute as one that code outside of the copies calls."""
+        if self.outside is None or self.outside[0] is not own:
+            function = getattr(own, "__func__", own)
+            if type(function) is types.FunctionType:
+                function = entering(function)
+            self.outside = own, type(own)(function) if isinstance(own, BINDING[1:]) else function
+        return self.outside[1]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.now()(*args, **kwargs)
@@ -494,6 +534,8 @@ class Live:
         """Give the attribute as a property, which is asked for before what an object has."""
 
         def get(instance: Any) -> Any:
+            if is_outside(sys._getframe(1)):
+                return calling(self.__get__, instance, type(instance))
             return self.__get__(instance, type(instance))
 
         def put(instance: Any, value: Any) -> None:

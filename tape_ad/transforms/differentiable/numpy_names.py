@@ -519,14 +519,9 @@ def histogram(
     density: Any = None,
     weights: Any = None,
 ) -> Any:
-    """Stand in for `numpy.histogram`: edges between the ends of the data move with them."""
-    weights = without_lists(weights)
-    if range is not None or np.ndim(bins) or isinstance(bins, str) or not holds(a):
-        return np.histogram(a, bins, range, density, weights)
-    values = as_array_handle(a)
-    sums, plain = np.histogram(values, bins, range, None, weights)
-    edges = np.linspace(np.min(values), np.max(values), len(plain))
-    return (sums / np.diff(edges) / np.sum(sums) if density else sums), edges
+    """Stand in for `numpy.histogram`, of lists with handles in them too."""
+    values = as_array_handle(a) if holds(a) else a
+    return np.histogram(values, bins, range, density, without_lists(weights))
 
 
 # Functions that write to an array

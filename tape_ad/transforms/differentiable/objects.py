@@ -20,7 +20,9 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.adapters import adapter
+from tape_ad.record.constants import CONSTANTS
 from tape_ad.record.primals import primal
+from tape_ad.record.tensor import Tensor
 from tape_ad.transforms.differentiable.classes import (
     HEAP_TYPE,
     class_of,
@@ -38,10 +40,11 @@ from tape_ad.transforms.differentiable.copying import (
     is_copy,
     listed,
 )
-from tape_ad.transforms.differentiable.kinds import KNOWN
+from tape_ad.transforms.differentiable.kinds import KNOWN, is_array_like
 from tape_ad.transforms.differentiable.settling import (
     CONTAINERS,
     STAYING,
+    is_shared,
     members_of,
     note_shared,
     note_twin,
@@ -91,8 +94,7 @@ def copied_object(value: Any) -> Any:  # noqa: PLR0911 - one for each kind
     owner = copied_class(kind)
     if owner is kind and has_methods(kind) and kind not in HOLDERS:
         return value
-    alone = layout is object and is_compared(kind) and not members_of(kind)
-    return noted(value, lambda: twin(value, owner if alone else viewing_of(owner), layout))
+    return noted(value, lambda: twin(value, viewing_of(owner), layout))
 
 
 def is_compared(kind: Any) -> bool:
@@ -217,6 +219,7 @@ def viewing(owner: Any) -> Any:
     """
     get, members = owner.__getattribute__, members_of(original_of(owner))
     has_dict, base = bool(owner.__dictoffset__), layout_of(owner) or owner
+    alone = base is object and is_compared(original_of(owner)) and not members
 
     def attribute(self: Any, name: str) -> Any:
         value = get(self, name)
@@ -227,6 +230,8 @@ def viewing(owner: Any) -> Any:
             return value
         if type(value) is types.MethodType and getattr(value.__self__, "__dict__", None) is own:
             return types.MethodType(converted(value.__func__), self)  # a method of its own
+        if alone and (isinstance(value, (tuple, *CONTAINERS)) or is_compared(type(value))):
+            return value
         return converted(value)
 
     slots = () if owner.__weakrefoffset__ or owner.__itemsize__ else ("__weakref__",)
@@ -235,7 +240,7 @@ def viewing(owner: Any) -> Any:
     if owner.__eq__ is object.__eq__ and owner.__hash__ is object.__hash__:
         body |= SAME
     if base in CONTAINERS:
-        slots = (*slots, "given", "found", "sources")
+        slots = (*slots, "seen")
         body |= handing_on(owner, base)
     if base is types.SimpleNamespace:
         body |= NAMESPACE
@@ -280,36 +285,118 @@ def through(member: Any) -> Any:
     return property(get, put, delete)
 
 
+PLAIN_TYPES = STAYING | CONSTANTS | {Tensor}
+"""Types of what is not converted."""
+
+
+def is_plain(value: Any) -> bool:
+    """Tell whether something is certainly not converted, nor anything in it."""
+    kind: Any = type(value)
+    if kind in PLAIN_TYPES or is_array_like(value) or is_copy(kind):
+        return True
+    if kind is dict and len(value) <= ELEMENTS:
+        return all(map(is_plain, value.values())) and all(map(is_plain, value))
+    return kind in (list, tuple, set) and len(value) <= ELEMENTS and all(map(is_plain, value))
+
+
 def holds_plain(values: Any) -> bool:
     """Tell at a glance that nothing in a container is converted; in a large one by a sample."""
-    if len(values) <= ELEMENTS:
-        return PLAIN.issuperset(map(type, values))
-    if not isinstance(values, (list, tuple)):
+    if len(values) > ELEMENTS and not isinstance(values, (list, tuple)):
         values = [*itertools.islice(values, ELEMENTS)]
-    return PLAIN.issuperset(map(type, values[:: len(values) // 32]))
+    elif len(values) > ELEMENTS:
+        values = values[:: len(values) // 32]
+    return PLAIN_TYPES.issuperset(map(type, values)) or all(map(is_plain, values))
 
 
-def entries_of(container: Any, base: Any) -> list[Any]:
-    """List what is in a container, by the methods of its type in C: of a dict keys, then values."""
-    return [
-        *base.__iter__(container),
-        *(base.values(container) if issubclass(base, dict) else ()),
-    ]
+Entries = tuple[list[Any], ...]
 
 
-def fill(container: Any, base: Any, entries: list[Any]) -> None:
+def entries_of(container: Any, base: Any) -> Entries:
+    """List what is in a container, by the methods of its type in C: of a dict keys and values."""
+    keys = [*base.__iter__(container)]
+    return (keys, [*base.values(container)]) if issubclass(base, dict) else (keys,)
+
+
+def are_same(entries: Entries, others: Entries) -> bool:
+    """Tell whether the very same objects are at the same places."""
+    return all(
+        len(one) == len(other) and all(map(operator.is_, one, other))
+        for one, other in zip(entries, others, strict=True)
+    )
+
+
+def fill(container: Any, base: Any, entries: Entries) -> None:
     """Put entries in place of what is in a container, by the methods of its type in C."""
+    keys = entries[0]
     if base is list:
-        list.__setitem__(container, slice(None), entries)
+        list.__setitem__(container, slice(None), keys)
         return
-    half = len(entries) // 2 if issubclass(base, dict) else len(entries)
-    if not issubclass(base, dict) or [*base.__iter__(container)] != entries[:half]:
+    if not issubclass(base, dict) or not are_same(([*base.__iter__(container)],), (keys,)):
         base.clear(container)
     if issubclass(base, dict):
-        for key, value in zip(entries[:half], entries[half:], strict=True):
+        for key, value in zip(*entries, strict=True):
             base.__setitem__(container, key, value)
     else:
-        (base.update if base is set else base.extend)(container, entries)
+        (base.update if base is set else base.extend)(container, keys)
+
+
+def is_steady(value: Any, each: Any) -> bool:
+    """Tell whether an entry of a container stays what it is in copies, until the calls are over."""
+    if type(value) is tuple:
+        return all(map(is_steady, value, each))
+    if is_plain(value):
+        return True
+    is_watched = type(value) is types.FunctionType and value.__closure__ is not None
+    return each is not value and not is_watched and not isinstance(value, CONTAINERS)
+
+
+class Seen:
+    """What was in a container and in its copy when they were last alike.
+
+    Attributes
+    ----------
+    given, found : tuple of lists
+        The entries of the original and those of the copy.
+    sources : dict
+        What entries of the copy were converted from, by their identity.
+    restless : list of tuple
+        Entries, and what they were converted to, that may be converted to something else later.
+    """
+
+    __slots__ = ("found", "given", "restless", "sources")
+
+    given: Entries
+    found: Entries
+
+    def __init__(self) -> None:
+        self.note((), ())
+
+    def note(self, given: Entries, found: Entries) -> None:
+        """Note all entries anew."""
+        self.given, self.found = given, found
+        self.sources: dict[int, tuple[Any, Any]] = {}
+        self.restless: list[tuple[Any, Any]] = []
+        for part, own in zip(given, found, strict=True):
+            for value, each in zip(part, own, strict=True):
+                self.compare(value, each)
+
+    def compare(self, value: Any, each: Any) -> None:
+        """Note one entry of the original, and what it is in the copy."""
+        if each is not value:
+            self.sources[id(each)] = each, value
+        if not is_steady(value, each):
+            self.restless.append((value, each))
+
+    def add(self, given: tuple[Any, ...], found: tuple[Any, ...]) -> None:
+        """Note an entry that both have got at their end."""
+        for part, own, value, each in zip(self.given, self.found, given, found, strict=True):
+            part.append(value)
+            own.append(each)
+            self.compare(value, each)
+
+    def source(self, each: Any) -> Any:
+        """Give what an entry of the copy is in the original."""
+        return self.sources.get(id(each), (each, source_of(each)))[1]
 
 
 def converted_container(values: Any, base: Any, owner: Any) -> Any:
@@ -327,6 +414,14 @@ def converted_container(values: Any, base: Any, owner: Any) -> Any:
     kind = type(values)
     if is_copy(kind):
         return values
+    copy: Any = TWINS.get(id(values))
+    is_seen = (
+        copy is not None
+        and is_shared(values)
+        and are_same(entries_of(values, base), copy.seen.given)
+    )
+    if is_seen and all(converted(each) is own for each, own in copy.seen.restless):
+        return copy
     note_shared(values)
     parts = (values, values.values()) if isinstance(values, dict) else (values,)
     factory = getattr(values, "default_factory", None)
@@ -341,17 +436,15 @@ def converted_container(values: Any, base: Any, owner: Any) -> Any:
         given = entries_of(values, base)
         IN_PROGRESS[id(values)] = values
         try:
-            found = [*map(converted, given)]
+            found = tuple([*map(converted, part)] for part in given)
         finally:
             del IN_PROGRESS[id(values)]
-        if stays and all(map(operator.is_, found, given)):
+        if stays and are_same(found, given):
             return values
-        copy: Any = noted(values, lambda: empty_copy(values, base, owner, own_factory))
-        if len(found) != len(copy.found) or not all(map(operator.is_, found, copy.found)):
+        copy = noted(values, lambda: empty_copy(values, base, owner, own_factory))
+        if not copy.seen.found or not are_same(found, copy.seen.found):
             fill(copy, base, found)
-            pairs = zip(found, given, strict=True)
-            copy.sources = {id(each): (each, value) for each, value in pairs if each is not value}
-        copy.given, copy.found = given, found
+        copy.seen.note(given, found)
     return copy
 
 
@@ -363,18 +456,18 @@ def empty_copy(values: Any, base: Any, owner: Any, factory: Any) -> Any:
     share_attributes(values, copy)
     if base is collections.defaultdict:
         copy.default_factory = factory
-    copy.given, copy.found, copy.sources = [], [], {}
+    copy.seen = Seen()
     return copy
 
 
-def hand_on(copy: Any, base: type) -> None:
+def hand_on(copy: Any, base: Any) -> None:
     """Write what is in the copy of a container to the original, if it is another than before."""
-    found, sources = entries_of(copy, base), copy.sources
-    if len(found) == len(copy.found) and all(map(operator.is_, found, copy.found)):
+    found, seen = entries_of(copy, base), copy.seen
+    if are_same(found, seen.found):
         return
-    now = [sources.get(id(each), (each, source_of(each)))[1] for each in found]
+    now = tuple([*map(seen.source, part)] for part in found)
     fill(original_of(copy), base, now)
-    copy.given, copy.found = now, found
+    seen.note(now, found)
 
 
 def handing_on(owner: Any, base: Any) -> dict[str, Any]:
@@ -391,11 +484,38 @@ def handing_on(owner: Any, base: Any) -> dict[str, Any]:
 
         return change
 
+    def adding(method: Any) -> Any:
+        """Hand on an entry that is added at the end without looking at the others."""
+
+        @functools.wraps(method)
+        def add(self: Any, *entry: Any) -> None:
+            original = original_of(self)
+            if original is self:
+                method(self, *entry)
+                return
+            entry = tuple(each if is_plain(each) else converted(each) for each in entry)
+            method(self, *entry)
+            seen, size = self.seen, base.__len__(self)
+            if size == len(seen.found[0]) + 1 and size == base.__len__(original) + 1:
+                given = tuple(map(seen.source, entry))
+                getattr(base, method.__name__)(original, *given)
+                if size == base.__len__(original):
+                    seen.add(given, entry)
+                    return
+            hand_on(self, base)
+
+        return add
+
     names = {name for name in WRITING if hasattr(base, name)}
     for each in owner.__mro__[: owner.__mro__.index(base)]:
         names |= {name for name in vars(each) if type(vars(each)[name]) is types.FunctionType}
     names -= {"__new__", "__init__", "__getattribute__", "__getattr__"}
-    return {name: changing(getattr(owner, name)) for name in names}
+    last = "__setitem__" if issubclass(base, dict) else "append" if base is list else None
+    return {
+        name: (adding if name == last and method is getattr(base, name) else changing)(method)
+        for name in names
+        for method in (getattr(owner, name),)
+    }
 
 
 WRITING = frozenset(

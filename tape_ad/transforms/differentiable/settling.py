@@ -45,6 +45,11 @@ def note_shared(thing: Any) -> None:
         CALLS.shared[id(thing)] = thing
 
 
+def is_shared(thing: Any) -> bool:
+    """Tell whether something has been noted; outside of calls nothing is."""
+    return not CALLS.depth or CALLS.shared.get(id(thing)) is thing
+
+
 def note_twin(twin: Any) -> None:
     """Keep what is seen in place of an object until the calls are over, also where it is weakly."""
     if CALLS.depth:
@@ -177,7 +182,7 @@ def settle_dict(thing: Any, base: Any, waiting: list[Any], alone: bool) -> None:
 CONTAINERS = (collections.OrderedDict, collections.defaultdict, dict, list, set, collections.deque)
 """The types in C of containers that are converted with what is in them."""
 
-STAYING = PLAIN | {np.ndarray, np.float64, np.bool_}
+STAYING = PLAIN | {np.ndarray, np.float64, np.bool_, np.int64, np.float32, np.complex128}
 """Types of what is left as it is."""
 
 

@@ -13,8 +13,6 @@ from tape_ad.programs.engines.numpy import replay_of as replay_of_plan
 from tape_ad.programs.engines.plans import Plan, Report, reporting
 from tape_ad.programs.program import Call, Diverged, Guard, Program
 
-__all__ = ["listings", "replay_of"]
-
 Replay = Any
 EXACT = frozenset({float, complex, str, bytes})
 """What the answers to questions are that any rounding changes, but for those about dtypes."""

@@ -13,7 +13,13 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
-from tape_ad.base.naming import function_name
+from tape_ad.base.naming import (
+    COMPARISONS,
+    OPERATORS,
+    PREFIXES,
+    PYTHON_OPERATORS,
+    function_name,
+)
 from tape_ad.base.trees import structure_of
 from tape_ad.programs.engines.plans import dtype_of_reduction, is_c
 from tape_ad.programs.program import (
@@ -350,16 +356,9 @@ def table(form: Callable[..., Any], rows: Mapping[Any, Any]) -> dict[Any, Expres
 
 
 INFIX = {
-    np.add: "+",
-    np.subtract: "-",
-    np.multiply: "*",
-    np.divide: "/",
-    np.less: "<",
-    np.less_equal: "<=",
-    np.greater: ">",
-    np.greater_equal: ">=",
-    np.equal: "==",
-    np.not_equal: "!=",
+    ufunc: sign
+    for ufunc, (_, sign) in {**OPERATORS, **COMPARISONS}.items()
+    if ufunc in COMPARISONS or ufunc in (np.add, np.subtract, np.multiply, np.divide)
 }
 
 
@@ -376,26 +375,12 @@ def buffered(arguments: Arguments, call: Call) -> str:
 
 
 PYTHONS = {
-    operator.add: "{} + {}",
-    operator.sub: "{} - {}",
-    operator.mul: "{} * {}",
-    operator.truediv: "{} / {}",
-    operator.floordiv: "{} // {}",
-    operator.mod: "{} % {}",
-    operator.pow: "{} ** {}",
-    operator.neg: "-{}",
-    operator.pos: "+{}",
     operator.abs: "abs({})",
-    operator.eq: "{} == {}",
-    operator.ne: "{} != {}",
-    operator.lt: "{} < {}",
-    operator.le: "{} <= {}",
-    operator.gt: "{} > {}",
-    operator.ge: "{} >= {}",
-    operator.and_: "{} & {}",
-    operator.or_: "{} | {}",
-    operator.xor: "{} ^ {}",
-    operator.invert: "~{}",
+    **{
+        PYTHON_OPERATORS[ufunc]: f"{{}} {sign} {{}}"
+        for ufunc, (_, sign) in {**OPERATORS, **COMPARISONS}.items()
+    },
+    **{PYTHON_OPERATORS[ufunc]: f"{sign}{{}}" for ufunc, (_, sign) in PREFIXES.items()},
 }
 
 METHODS: dict[Any, tuple[str, tuple[str, ...]]] = {

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
+from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -121,6 +122,32 @@ def table(
         style="border-collapse:collapse;font-family:ui-monospace,monospace;font-size:.9em;"
         "font-variant-numeric:tabular-nums",
     )
+
+
+def document(title: str, *body: str, program: str = "") -> str:
+    """Write a page, which needs no other file, and of which a browser is told to fetch nothing.
+
+    Parameters
+    ----------
+    title : str
+    *body : str or Markup
+    program : str
+        A script to be run at the end of it.
+    """
+    style = (Path(__file__).parent / "page.css").read_text("utf-8")
+    allowed = "default-src 'none'; style-src 'unsafe-inline'"
+    if program:
+        allowed += "; script-src 'unsafe-inline'"
+        body = (*body, Markup(f"<script>{program}</script>"))
+    head = fragment(
+        tag("meta", charset="utf-8"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("meta", http_equiv="Content-Security-Policy", content=allowed),
+        tag("title", title),
+        Markup(f"<style>{style}</style>"),
+    )
+    return "<!doctype html>\n" + tag("html", tag("head", head), tag("body", *body), lang="en")
 
 
 Class = TypeVar("Class", bound=type)

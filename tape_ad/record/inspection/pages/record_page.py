@@ -16,6 +16,7 @@ from tape_ad.record.inspection.pages.figures import (
     Range,
     bytes_as_text,
     count,
+    document,
     fragment,
     number,
     tag,
@@ -279,9 +280,6 @@ SUFFIXES = {".html": "html", ".htm": "html", ".svg": "svg", ".dot": "dot", ".gv"
 HEIGHT = "min(78vh, 46rem)"
 """How much of a notebook a page takes."""
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
-"""What the browser is told: to fetch nothing at all."""
-
 
 @define(eq=False, repr=False, slots=False)
 class Page:
@@ -301,24 +299,14 @@ class Page:
     def html(self) -> str:
         """The page, which needs no other file and no network."""
         look = self.look
-        here = Path(__file__).parent
-        style = (here / "page.css").read_text("utf-8")
-        program = (here / "record.js").read_text("utf-8")
+        program = (Path(__file__).parent / "record.js").read_text("utf-8")
         facts = [tag("div", tag("dt", what), tag("dd", how_many)) for how_many, what in look.facts]
-        body = fragment(
+        return document(
+            look.title,
             tag("header", tag("h1", look.title), tag("dl", *facts, class_="facts")),
             tag("main", self._functions(), self._graph(), self._nodes()),
-            Markup(f"<script>{program}</script>"),
+            program=program,
         )
-        head = fragment(
-            tag("meta", charset="utf-8"),
-            tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-            tag("meta", name="color-scheme", content="light dark"),
-            tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
-            tag("title", look.title),
-            Markup(f"<style>{style}</style>"),
-        )
-        return "<!doctype html>\n" + tag("html", tag("head", head), tag("body", body), lang="en")
 
     @cached_property
     def svg(self) -> str:

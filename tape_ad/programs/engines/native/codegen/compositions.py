@@ -17,11 +17,12 @@ from attrs import frozen
 from tape_ad.programs.engines.native.codegen import floats
 from tape_ad.programs.engines.native.codegen.floats import (
     FLOATING,
+    SUMS,
+    TRUTH,
     Formula,
     absolute,
     is_finite,
     is_nan,
-    itself,
 )
 from tape_ad.programs.engines.native.codegen.integers import known_power
 from tape_ad.programs.engines.native.codegen.ir_builder import (
@@ -85,28 +86,17 @@ def reciprocal(x: Any) -> Any:
     return of_parts(select(straight, one, other), -select(straight, other, one))
 
 
-def truth(x: Any) -> Any:
-    """Tell which elements are not zero."""
-    return x != 0.0
-
-
 COMPLEX: Mapping[Any, Formula] = MappingProxyType(
     {
-        np.add: lambda x, y: x + y,
-        np.subtract: lambda x, y: x - y,
+        **SUMS,
         np.multiply: multiply,
         np.divide: divide,
-        np.negative: lambda x: -x,
-        np.positive: itself,
         np.conjugate: lambda x: of_parts(x.re, -x.im),
         np.square: lambda x: multiply(x, x),
         np.reciprocal: reciprocal,
         np.equal: lambda x, y: x == y,
         np.not_equal: lambda x, y: x != y,
-        np.logical_and: lambda x, y: truth(x) & truth(y),
-        np.logical_or: lambda x, y: truth(x) | truth(y),
-        np.logical_xor: lambda x, y: truth(x) ^ truth(y),
-        np.logical_not: lambda x: ~truth(x),
+        **TRUTH,
         np.isnan: lambda x: floats.is_nan(x.re) | floats.is_nan(x.im),
         np.isfinite: lambda x: floats.is_finite(x.re) & floats.is_finite(x.im),
         np.isinf: lambda x: (floats.absolute(x.re) == np.inf) | (floats.absolute(x.im) == np.inf),

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
+from tape_ad.base.naming import PYTHON_OPERATORS
 from tape_ad.programs.capture.op_facts import is_view
 from tape_ad.programs.capture.tracers import cast as cast_array
 from tape_ad.programs.engines.native.codegen import floats, integers
@@ -154,32 +155,8 @@ BY_KIND = MappingProxyType(
 SECOND = MappingProxyType({"f": floats.SECOND, "i": integers.SECOND, "u": integers.SECOND})
 
 UFUNCS: Mapping[Any, Any] = MappingProxyType(
-    {
-        operator.add: np.add,
-        operator.sub: np.subtract,
-        operator.mul: np.multiply,
-        operator.truediv: np.divide,
-        operator.floordiv: np.floor_divide,
-        operator.mod: np.remainder,
-        operator.pow: np.power,
-        operator.neg: np.negative,
-        operator.pos: np.positive,
-        operator.abs: np.absolute,
-        operator.eq: np.equal,
-        operator.ne: np.not_equal,
-        operator.lt: np.less,
-        operator.le: np.less_equal,
-        operator.gt: np.greater,
-        operator.ge: np.greater_equal,
-        operator.and_: np.bitwise_and,
-        operator.or_: np.bitwise_or,
-        operator.xor: np.bitwise_xor,
-        operator.invert: np.invert,
-        operator.lshift: np.left_shift,
-        operator.rshift: np.right_shift,
-        divmod: np.divmod,
-        np.clip: CLIP,
-    }
+    {function: ufunc for ufunc, function in PYTHON_OPERATORS.items() if ufunc is not np.matmul}
+    | {np.clip: CLIP}
 )
 """The ufuncs that operators and functions stand for."""
 

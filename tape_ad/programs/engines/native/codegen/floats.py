@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy._core import umath
 
+from tape_ad.base.naming import COMPARISONS, PYTHON_OPERATORS
 from tape_ad.programs.engines.native.codegen.ir_builder import BOOL, VectorValue, select
 
 Formula = Callable[..., VectorValue]
@@ -227,31 +228,46 @@ def add_in_logarithms(
     return select(x == y, x + one, select(is_nan(gap), gap, apart))
 
 
-ORDER: Mapping[Any, Any] = MappingProxyType(
+ORDER: Mapping[Any, Any] = MappingProxyType({each: PYTHON_OPERATORS[each] for each in COMPARISONS})
+"""Comparisons, which the operators of values write."""
+
+TRUTH: Mapping[Any, Formula] = MappingProxyType(
     {
-        np.equal: operator.eq,
-        np.not_equal: operator.ne,
-        np.less: operator.lt,
-        np.less_equal: operator.le,
-        np.greater: operator.gt,
-        np.greater_equal: operator.ge,
+        np.logical_and: lambda x, y: (x != 0) & (y != 0),
+        np.logical_or: lambda x, y: (x != 0) | (y != 0),
+        np.logical_xor: lambda x, y: (x != 0) ^ (y != 0),
+        np.logical_not: lambda x: x == 0,
     }
 )
-"""Comparisons, which the operators of values write."""
+"""Of all numbers."""
+
+SUMS: Mapping[Any, Formula] = MappingProxyType(
+    {
+        np.add: operator.add,
+        np.subtract: operator.sub,
+        np.negative: operator.neg,
+        np.positive: itself,
+    }
+)
+"""The same."""
+
+OF_C = (
+    *("expm1", "log", "log2", "log10", "cbrt", "hypot", "nextafter"),
+    *("sin", "cos", "tan", "asin", "acos", "atan", "atan2"),
+    *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
+)
+"""Functions that the library has too, by the name that both have."""
 
 FLOATING: Mapping[Any, Formula] = MappingProxyType(
     {
-        np.add: lambda x, y: x + y,
-        np.subtract: lambda x, y: x - y,
-        np.multiply: lambda x, y: x * y,
-        np.divide: lambda x, y: x / y,
+        **SUMS,
+        np.multiply: operator.mul,
+        np.divide: operator.truediv,
         np.floor_divide: floor_divide,
         np.remainder: remainder,
         np.divmod: floor_divide,
         np.fmod: fmod,
         np.modf: fraction,
-        np.negative: lambda x: -x,
-        np.positive: itself,
         np.absolute: absolute,
         np.fabs: absolute,
         np.square: squared,
@@ -262,7 +278,6 @@ FLOATING: Mapping[Any, Formula] = MappingProxyType(
         np.sign: sign,
         np.signbit: has_sign,
         np.copysign: copysign,
-        np.nextafter: of_library("nextafter"),
         np.heaviside: heaviside,
         np.conjugate: itself,
         np.deg2rad: lambda x: x * quotient(np.pi, 180, x.dtype),
@@ -276,11 +291,7 @@ FLOATING: Mapping[Any, Formula] = MappingProxyType(
         np.fmin: lambda x, y: select((x < y) | is_nan(y), x, y),
         CLIP: clipped,
         **ORDER,
-        # Truth
-        np.logical_and: lambda x, y: (x != 0.0) & (y != 0.0),
-        np.logical_or: lambda x, y: (x != 0.0) | (y != 0.0),
-        np.logical_xor: lambda x, y: (x != 0.0) ^ (y != 0.0),
-        np.logical_not: lambda x: x == 0.0,
+        **TRUTH,
         np.isnan: is_nan,
         np.isinf: lambda x: absolute(x) == np.inf,
         np.isfinite: is_finite,
@@ -292,29 +303,11 @@ FLOATING: Mapping[Any, Formula] = MappingProxyType(
         # Exponentials and logarithms
         np.exp: exp,
         np.exp2: exp2,
-        np.expm1: of_library("expm1"),
-        np.log: of_library("log"),
-        np.log2: of_library("log2"),
-        np.log10: of_library("log10"),
         np.log1p: log1p,
         np.logaddexp: lambda x, y: add_in_logarithms(x, y, LN2, log1p, exp),
         np.logaddexp2: lambda x, y: add_in_logarithms(x, y, 1.0, lambda z: log1p(z) * LOG2_E, exp2),
-        np.cbrt: of_library("cbrt"),
-        np.hypot: of_library("hypot"),
-        # Trigonometric and hyperbolic functions
-        np.sin: of_library("sin"),
-        np.cos: of_library("cos"),
-        np.tan: of_library("tan"),
-        np.arcsin: of_library("asin"),
-        np.arccos: of_library("acos"),
-        np.arctan: of_library("atan"),
-        np.arctan2: of_library("atan2"),
-        np.sinh: of_library("sinh"),
-        np.cosh: of_library("cosh"),
-        np.tanh: of_library("tanh"),
-        np.arcsinh: of_library("asinh"),
-        np.arccosh: of_library("acosh"),
-        np.arctanh: of_library("atanh"),
+        # C's, under C's names
+        **{vars(np)[name]: of_library(name) for name in OF_C},
     }
 )
 """Of float32 and float64; of functions with two results the first."""

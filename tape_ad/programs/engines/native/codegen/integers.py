@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.base.naming import PYTHON_OPERATORS
 from tape_ad.programs.engines.native.codegen.floats import (
     CLIP,
     ORDER,
+    SUMS,
+    TRUTH,
     Formula,
     always,
     itself,
@@ -152,25 +155,20 @@ def known_power(x: VectorValue, exponent: int) -> VectorValue:
 
 BITWISE: Mapping[Any, Any] = MappingProxyType(
     {
-        np.bitwise_and: operator.and_,
-        np.bitwise_or: operator.or_,
-        np.bitwise_xor: operator.xor,
-        np.invert: operator.invert,
+        each: PYTHON_OPERATORS[each]
+        for each in (np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert)
     }
 )
 
 INTEGRAL: Mapping[Any, Formula] = MappingProxyType(
     {
-        np.add: lambda x, y: x + y,
-        np.subtract: lambda x, y: x - y,
-        np.multiply: lambda x, y: x * y,
+        **SUMS,
+        np.multiply: operator.mul,
         np.divide: lambda x, y: cast(x, FLOAT64) / cast(y, FLOAT64),
         np.floor_divide: floor_divide,
         np.remainder: remainder,
         np.divmod: floor_divide,
         np.fmod: lambda x, y: x % divisor(x, y),
-        np.negative: lambda x: -x,
-        np.positive: itself,
         np.absolute: absolute,
         np.square: lambda x: x * x,
         np.reciprocal: reciprocal,
@@ -185,10 +183,7 @@ INTEGRAL: Mapping[Any, Formula] = MappingProxyType(
         CLIP: clipped,
         **ORDER,
         # Truth
-        np.logical_and: lambda x, y: (x != 0) & (y != 0),
-        np.logical_or: lambda x, y: (x != 0) | (y != 0),
-        np.logical_xor: lambda x, y: (x != 0) ^ (y != 0),
-        np.logical_not: lambda x: x == 0,
+        **TRUTH,
         np.isnan: never,
         np.isinf: never,
         np.isfinite: always,

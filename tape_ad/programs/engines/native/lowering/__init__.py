@@ -41,21 +41,9 @@ from tape_ad.programs.engines.native.lowering.calls import (
 )
 from tape_ad.programs.engines.plans import is_c
 from tape_ad.programs.passes.inlining import NotInlined, body_of, traced_body
-from tape_ad.programs.program import (
-    COMPUTED,
-    Call,
-    Constant,
-    Guard,
-    Program,
-    Step,
-    Value,
-    root_of,
-)
+from tape_ad.programs.program import COMPUTED, Call, Constant, Guard, Program, Step, Value, root_of
 from tape_ad.record.sweeps import all_finite
 from tape_ad.rules import facts_of
-
-__all__ = ["Lowered", "LoweredStep", "LoweringCache", "lower"]
-
 
 NUMBERS = frozenset({int, float, complex, bool})
 

@@ -41,8 +41,6 @@ from tape_ad.programs.engines.native.runtime.compiling import capsule_address, i
 from tape_ad.rules.linalg.decompositions import qr_factors, singular_triplets, singular_values
 from tape_ad.rules.linalg.spectra import hermitian_eigenpairs
 
-__all__ = ["FACTORED", "LOWERINGS", "ROUTINES", "cores_of", "over_stack"]
-
 BOOL, DOUBLE = np.dtype(bool), np.dtype(float)
 
 

@@ -32,8 +32,6 @@ from tape_ad.programs.program import (
     root_of,
 )
 
-__all__ = ["Assembled", "assembled", "passes", "schedule"]
-
 
 @define(eq=False)
 class Schedule:

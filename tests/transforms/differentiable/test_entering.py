@@ -1,0 +1,121 @@
+"""Methods of copied classes that users call themselves, with objects of the original classes."""
+
+import operator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tape_ad as ta
+
+REGISTRY: dict[str, Any] = {}
+
+
+class Registry:
+    """What quantities belong to, as those of a package of units."""
+
+    def __init__(self) -> None:
+        self.made = 0
+
+    def count(self) -> None:
+        self.made += 1
+
+
+SHARED = Registry()
+
+
+class Quantity:
+    """A quantity of a registry, which is compared by identity."""
+
+    last: Any = None
+
+    def __init__(self, value: Any, power: int = 1) -> None:
+        self.value, self.power, self.registry = value, power, SHARED
+        self.registry.count()
+
+    def __hash__(self) -> int:
+        return hash(self.power)
+
+    def __eq__(self, other: Any) -> Any:
+        return isinstance(other, Quantity) and self.power == other.power
+
+    def check(self, other: Any) -> None:
+        if self.registry is not other.registry or type(self) is not type(other):
+            raise ValueError("of different registries")
+
+    def __mul__(self, other: Any) -> Any:
+        self.check(other)
+        return Quantity(self.value * np.asarray(other.value), self.power + other.power)
+
+    __rmul__ = __mul__
+
+    def times(self, other: Any) -> Any:
+        return self * other
+
+    @classmethod
+    def product(cls, one: Any, other: Any) -> Any:
+        return cls(one.value, one.power) * other
+
+    @staticmethod
+    def of(one: Any, other: Any) -> Any:
+        return one * other
+
+    @property
+    def squared(self) -> Any:
+        Quantity.last = self * self
+        return Quantity.last
+
+    def leave(self, other: Any) -> Any:
+        REGISTRY["left"] = np.zeros(2)
+        other.notes = [np.ones(2), Registry()]
+        return self
+
+
+Copy: Any = ta.differentiable(Quantity)
+
+WAYS = {
+    "operator": operator.mul,
+    "method": lambda one, other: one.times(other),
+    "class method": Copy.product,
+    "static method": Copy.of,
+}
+
+
+@pytest.mark.parametrize("name", WAYS)
+@pytest.mark.parametrize("both", [False, True])
+def test_a_copied_object_meets_one_of_the_original_class(name: str, *, both: bool) -> None:
+    other = Quantity(np.array([3.0, 4.0]))
+
+    def product(x: Any) -> Any:
+        one = WAYS[name](Copy(x), Copy(other.value) if both else other)
+        assert isinstance(one, Quantity)
+        assert one.power == 2
+        return np.sum(one.value)
+
+    np.testing.assert_array_equal(ta.grad(product)(np.ones(2)), other.value)
+
+
+def test_an_original_object_meets_a_copied_one() -> None:
+    other = Quantity(np.array([3.0, 4.0]))
+    slope = ta.grad(lambda x: np.sum((other * Copy(x)).value))(np.ones(2))
+    np.testing.assert_array_equal(slope, other.value)
+
+
+def test_a_property_is_entered_as_a_method_is() -> None:
+    slope = ta.grad(lambda x: np.sum(Copy(x).squared.value))(np.ones(2))
+    np.testing.assert_array_equal(slope, [2.0, 2.0])
+
+
+def test_what_a_method_leaves_in_original_objects_is_settled() -> None:
+    other = Quantity(1.0)
+    Copy(2.0).leave(other)
+    kinds = [type(each) for each in (*other.notes, REGISTRY["left"])]  # type: ignore[attr-defined]  # put there
+    assert kinds == [np.ndarray, Registry, np.ndarray]
+
+
+def test_a_method_stays_one_of_the_object_and_can_be_asked_for_its_name() -> None:
+    thing = Copy(2.0)
+    assert thing.times.__self__ is thing
+    assert thing.times.__name__ == "times"
+    assert Copy.__dict__["times"] is not Quantity.__dict__["times"]
+    assert Quantity(1.0) * Quantity(2.0) == Quantity(3.0, 2)
