@@ -371,10 +371,38 @@ def adapted(function: Any) -> Any:
     if hasattr(function, "dispatch") and hasattr(function, "registry"):
         return memoized(function, single_dispatch)
     if hasattr(function, "fun") and hasattr(function, "_is_autograd_primitive"):
-        return converted(function.fun)  # NumPy's, of which it is a primitive
+        return memoized(function, of_primitive)
+    if module_of(function).startswith("autograd."):
+        return memoized(function, of_autograd)
     if function.__closure__ is not None and type(function.__globals__) is dict:
         return memoized(function, around_copies)
     return function
+
+
+def of_primitive(function: Any) -> Any:
+    """Give NumPy's function in place of a primitive of autograd's, but for autograd's own boxes."""
+    inner = converted(function.fun)
+
+    @functools.wraps(function)
+    def calling(*args: Any, **kwargs: Any) -> Any:
+        is_boxed = any(hasattr(each, "_trace") for each in args)
+        return (function if is_boxed else inner)(*args, **kwargs)
+
+    note_source(function, calling)
+    return calling
+
+
+def of_autograd(function: Any) -> Any:
+    """Let a transform of autograd's, and what it gives, have constants as plain arrays."""
+
+    @functools.wraps(function)
+    def calling(*args: Any, **kwargs: Any) -> Any:
+        given, named = plain_call(args, kwargs)
+        found = function(*given, **named)
+        return of_autograd(found) if type(found) is types.FunctionType else found
+
+    note_source(function, calling)
+    return calling
 
 
 def around_copies(function: Any) -> Any:
