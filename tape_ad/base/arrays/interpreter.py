@@ -110,10 +110,9 @@ def looked_through(args: Any, kwargs: Options = NO_OPTIONS) -> tuple[Any, bool]:
         if how == BOX:
             its = leaf.interpreter
             if its is not found:
+                constants = constants or its.level == 0
                 if its.level > level:
                     found, level = its, its.level
-                if its.level == 0:
-                    constants = True
             continue
         if how == SEQUENCE:
             if PLAIN_KINDS.issuperset(map(type, leaf)):
