@@ -53,7 +53,7 @@ class Memory:
     place : int or Value
         Where that stands among what was recorded; -1 for what depends on nothing.
     boxes : list of weak references
-        What stands for it and its views; of a leaf, which is never assigned to, not of all.
+        What stands for it and its views; nothing where it is a leaf's, which is never assigned to.
     owned : bool
         Whether nobody else is to see what is written there.
     """
@@ -96,15 +96,16 @@ new: Any = object.__new__
 def link(view: Handle, source: Handle) -> None:
     """Note that a handle is a view of another, and so of whatever that is a view of."""
     memory = getattr(source, "memory", None)
+    record: Arena | None = view.record
+    place = source.index if memory is None else memory.place
+    noted = record is None or record.functions[place] is not None  # a leaf is not assigned to
     if memory is None:
         memory = new(Memory)  # its __init__ would take as long again
-        memory.data, memory.place, memory.owned = source.data, source.index, True
-        memory.boxes = [ref(source), ref(view)]
-        view.memory = source.memory = memory  # last, as an interrupt may come between
-        return
+        memory.data, memory.place, memory.owned = source.data, place, True
+        memory.boxes = [ref(source)] if noted else []
+        source.memory = memory
     view.memory = memory
-    record: Arena | None = view.record
-    if record is None or record.functions[memory.place] is not None:  # a leaf is not assigned to
+    if noted:
         memory.boxes.append(ref(view))
 
 

@@ -305,9 +305,13 @@ def batch_in(key: Any) -> Any:
 
 
 def as_in_key(array: Any, key: Any) -> Any:
-    """Give a plain array as one of the batch whose arrays are in a key, if there are any."""
+    """Give a plain array as one of the batch whose arrays are in a key, if there are any.
+
+    NumPy asks a plain array alone what is at a key, while handles and batched ones are asked here.
+    """
     batch = batch_in(key)
-    return array if batch is None else batch.spread(batch, array)
+    apart = batch is None or hasattr(array, "record") or hasattr(array, "batch_here")
+    return array if apart else batch.spread(batch, array)
 
 
 def is_dask(kind: type) -> bool:
