@@ -482,7 +482,15 @@ def home_of(name: str, front: str = "tape_ad.") -> Any:
     return importlib.import_module(f"{front}scipy.{name.rpartition('.')[0]}")
 
 
-PRESENT = [name for name in FACES if hasattr(home_of(name, ""), name.rpartition(".")[2])]
+def is_present(name: str) -> bool:
+    """Tell whether this release of SciPy has a function."""
+    try:
+        return hasattr(home_of(name, ""), name.rpartition(".")[2])
+    except ImportError:
+        return False
+
+
+PRESENT = list(filter(is_present, FACES))
 
 
 @pytest.mark.filterwarnings("ignore")
