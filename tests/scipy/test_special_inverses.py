@@ -153,3 +153,9 @@ def test_derivatives_are_those_of_the_exact_solution(case: Case) -> None:
 
 def test_every_function_without_a_row_is_compared() -> None:
     assert {function.__name__ for function in APART} == {case.name for case in CASES}
+
+
+def test_a_search_that_ends_at_its_bound_has_no_slope_there_however_near_it_is() -> None:
+    p, t = 0.7472695673966846, 0.6650893598759209  # above the probability of any degrees of freedom
+    assert sp.stdtridf(p, t) == 1e10
+    assert ta.grad(sp.stdtridf, (0, 1))(p, t) == (0.0, 0.0)

@@ -317,7 +317,8 @@ def inverted(forward: Forward, unknown: int, searched: bool) -> tuple[Any, ...]:
             if not searched:
                 return share
             found, bound = function(*map(primal, given)), is_bound(primal(out))
-            lost = missed(primal(p), found) | (bound & np.isnan(found))
+            off = np.isnan(found) | (np.absolute(found - primal(p)) > 1e-8)
+            lost = missed(primal(p), found) | (bound & off)
             if not possibly(lost):
                 return share
             return np.where(lost & bound, 0.0, share) * np.where(lost & ~bound, np.nan, 1.0)
