@@ -172,7 +172,9 @@ def record_call(function: Function, args: tuple[Any, ...], kwargs: Options = NO_
     return out
 
 
-def answer(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS) -> Any:
+def answer(  # noqa: PLR0912 - straight lines, where most calls of NumPy's functions go
+    function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS
+) -> Any:
     """Compute and record a call; NotImplemented where another library is to have the say.
 
     Where there are handles of one record, and nothing else that is no plain operand, nobody has to

@@ -84,7 +84,9 @@ def is_box(value: Any) -> bool:
     return KINDS.get(type(value)) == BOX
 
 
-def looked_through(args: Any, kwargs: Options = NO_OPTIONS) -> tuple[Any, bool]:
+def looked_through(  # noqa: PLR0912 - one loop, as a call for each argument would cost as much again
+    args: Any, kwargs: Options = NO_OPTIONS
+) -> tuple[Any, bool]:
     """Find out whose call it is: of the highest level among the boxes in the arguments.
 
     Parameters
