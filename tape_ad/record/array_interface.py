@@ -20,6 +20,7 @@ from tape_ad.record.messages.libraries import (
 )
 from tape_ad.record.messages.migration_hints import MigrationHint
 from tape_ad.record.messages.refusals import written_to
+from tape_ad.record.mutation import go_one_by_one
 from tape_ad.record.primals import PLAIN_TYPES, is_number, primal
 from tape_ad.rules.base import as_array
 
@@ -497,6 +498,8 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         if method == "__call__":
             return self._answer(ufunc, inputs, kwargs)
         if method == "at":
+            if hasattr(self, "batch_here"):
+                go_one_by_one(self)
             raise written_to(ufunc)
         if method == "outer":
             x, y = map(as_array, inputs)

@@ -172,7 +172,7 @@ def record_call(function: Function, args: tuple[Any, ...], kwargs: Options = NO_
     return out
 
 
-def answer(  # noqa: PLR0912 - straight lines, where most calls of NumPy's functions go
+def answer(  # noqa: PLR0912 - straight lines
     function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS
 ) -> Any:
     """Compute and record a call; NotImplemented where another library is to have the say.
@@ -515,7 +515,7 @@ def record_output_into(
     given = [each for each in outs if each is not None]
     for target in given:
         refuse_to_write(target, "give out= a handle with memory of its own, or leave it out")
-        in_dtype_of(target, function, args, options)
+        args = in_dtype_of(target, function, args, options)
     if "where" in options and given and isinstance(function, np.ufunc):
         results = record_where(function, args, options, outs)
     elif any(type(leaf) is Tensor for leaf in flatten((args, options))):

@@ -382,6 +382,7 @@ def out_by_name(
 DTYPE_AT = {
     **dict.fromkeys(("sum", "prod", "mean", "cumsum", "cumprod", "reduce", "accumulate"), 2),
     **dict.fromkeys(("nansum", "nanprod", "nanmean", "nancumsum", "nancumprod"), 2),
+    **dict.fromkeys(("var", "std", "nanvar", "nanstd", "ptp"), 2),
     **dict.fromkeys(("cumulative_sum", "cumulative_prod"), 1),
     "reduceat": 3,
     "trace": 4,
@@ -392,13 +393,28 @@ DTYPE_AT = {
 
 def in_dtype_of(
     out: Any, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
-) -> None:
-    """Add to the options of a call the dtype that NumPy computes in, as it writes to `out`."""
+) -> tuple[Any, ...]:
+    """Add to the options of a call the dtype that NumPy computes in, as it writes to `out`.
+
+    A mean that is subtracted first has the dtype of the operand all the same. Of what takes no
+    dtype, the operand is cast.
+    """
     if len(args) > DTYPE_AT.get(function.__name__, -1) or options.get("dtype") is not None:
-        return
+        return args
     dtypes = [leaf.dtype for leaf in flatten((args, options)) if hasattr(leaf, "dtype")]
     if dtypes and (wide := np.result_type(out.dtype, *dtypes)) != np.result_type(*dtypes):
+        if function is np.ptp:
+            return (args[0].astype(wide), *args[1:])
         options["dtype"] = wide
+        mean_of = MEAN_OF.get(function)
+        if mean_of is not None and options.get("mean", np._NoValue) is np._NoValue:
+            among = {"dtype": args[0].dtype} | ({"axis": args[1]} if len(args) > 1 else {})
+            among |= {name: options[name] for name in ("axis", "where") if name in options}
+            options["mean"] = mean_of(args[0], keepdims=True, **among)
+    return args
+
+
+MEAN_OF = {np.var: np.mean, np.std: np.mean, np.nanvar: np.nanmean, np.nanstd: np.nanmean}
 
 
 def refuse_to_write(target: Handle, instead: str) -> None:

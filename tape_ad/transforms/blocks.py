@@ -45,6 +45,8 @@ def summed(leaf: Any) -> Plain | None:
     at other places. A few elements are given as they are.
     """
     leaf = primal(leaf)
+    if is_traced(leaf):  # which is computed at once, and what is drawn is to be seen
+        leaf = leaf.data
     if type(leaf) is not np.ndarray and hasattr(leaf, "batch_here"):  # which may go one by one
         members = [summed(leaf.stack[i]) for i in range(leaf.batch_here.size)]
         found = [each for each in members if each is not None]

@@ -84,9 +84,7 @@ def is_box(value: Any) -> bool:
     return KINDS.get(type(value)) == BOX
 
 
-def looked_through(  # noqa: PLR0912 - one loop, as a call for each argument would cost as much again
-    args: Any, kwargs: Options = NO_OPTIONS
-) -> tuple[Any, bool]:
+def looked_through(args: Any, kwargs: Options = NO_OPTIONS) -> tuple[Any, bool]:
     """Find out whose call it is: of the highest level among the boxes in the arguments.
 
     Parameters
@@ -112,10 +110,9 @@ def looked_through(  # noqa: PLR0912 - one loop, as a call for each argument wou
         if how == BOX:
             its = leaf.interpreter
             if its is not found:
+                constants = constants or its.level == 0
                 if its.level > level:
                     found, level = its, its.level
-                if its.level == 0:
-                    constants = True
             continue
         if how == SEQUENCE:
             if PLAIN_KINDS.issuperset(map(type, leaf)):
