@@ -306,7 +306,8 @@ SPECIAL_FAMILIES: dict[str, Family] = {
         shapes=(Shape(centred("argus", argus_shape)),),
     ),
     "gausshyper": Family(
-        shapes=(
+        lambda y, a, b, c, z: ratio(a - 1, y) - ratio(b - 1, 1 - y) - c * z / (1 + z * y),
+        (
             Shape(gausshyper_shape(lambda low, high, c, z: low)),
             Shape(gausshyper_shape(lambda low, high, c, z: high)),
             Shape(gausshyper_shape(lambda low, high, c, z: -np.log1p(z * np.exp(low)))),
