@@ -300,6 +300,14 @@ def numbers_of_math(x: Any) -> Any:
     return found + (x[0] if x[1].is_integer() else x[2])
 
 
+def changed(a: Any) -> Any:
+    """Change an array in place, and give what it is then."""
+    same = np.asarray(a)
+    a[0] *= a[1]
+    a += 1.0
+    return np.sum(same**3)
+
+
 MASK = np.array([[True, False], [False, True]])
 
 ROWS: dict[str, Function] = {
@@ -338,11 +346,18 @@ ROWS: dict[str, Function] = {
     "asarray_chkfinite": lambda x: np.sum(np.asarray_chkfinite(x) ** 2),
     "require": lambda x: np.sum(np.require(x, float, "C") ** 2),
     "atleast_1d of a number": lambda x: np.sum(np.atleast_1d(x[0]) ** 2),
+    "atleast_2d": lambda x: np.sum(np.atleast_2d(x)[0] ** 2) + np.sum(np.atleast_2d([x[0]])),
+    "atleast_3d": lambda x: np.sum(np.atleast_3d(x.reshape(2, 2))[:, :, 0] ** 2),
+    "astype copies": lambda x: changed(x.astype(float)) + np.sum(x**2),
+    "np.copy copies": lambda x: changed(np.copy(x)) + np.sum(x**2),
+    "np.array copies": lambda x: changed(np.array(x)) + np.sum(x**2),
+    "asarray does not": lambda x: changed(np.asarray(x + 0.0)),
     "ndmin": lambda x: np.sum(np.array(x, ndmin=3) ** 2),
     "zeros": filled(np.zeros, 3),
     "ones": filled(np.ones, 3),
     "empty": filled(lambda: np.empty(1)),
     "full": filled(np.full, 3, 2.0),
+    "empty_like": filled(lambda: np.empty_like(np.ones(1))),
     "zeros_like": filled(np.zeros_like, np.ones(3)),
     "ones_like": filled(np.ones_like, np.ones(3)),
     "full_like": filled(np.full_like, np.ones(3), 2.0),
