@@ -22,7 +22,7 @@ from tape_ad.base.arrays.interpreter import (
     looked_through,
     unwrapped,
 )
-from tape_ad.base.arrays.overridable import joined, lift
+from tape_ad.base.arrays.overridable import is_traced, joined, lift
 from tape_ad.base.errors import InPlaceError, RecordMismatchError
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT, Arena
@@ -235,7 +235,11 @@ def prepare(target: ConstantTensor) -> None:
 
 def refuse_traced(value: Any) -> None:
     """Raise if a batched or traced array would be written into a constant, which is a plain one."""
-    if not isinstance(value, ArrayInterface) or type(value) in CONSTANTS:
+    if type(value) in LISTS:
+        for each in value:
+            refuse_traced(each)
+    is_number = is_traced(value) and isinstance(value, (float, complex))
+    if not (isinstance(value, ArrayInterface) or is_number) or type(value) in CONSTANTS:
         return
     if hasattr(value, "batch_here"):
         go_one_by_one(value)
