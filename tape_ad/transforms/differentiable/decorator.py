@@ -15,7 +15,7 @@ from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import ConversionError, InPlaceError, TapeError, UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves
-from tape_ad.record.constants import CONSTANTS, ArrayConstant, borrowed
+from tape_ad.record.constants import CONSTANTS, TRIED_AGAIN, ArrayConstant, borrowed
 from tape_ad.record.record import ComputationRecord
 from tape_ad.record.tensor import Tensor
 from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
@@ -85,12 +85,13 @@ def call_copy(make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str,
     """
     batches = ACTIVE.get().batches
     asked = [batch.asked for batch in batches]
+    before = TRIED_AGAIN.set(True) if batches else None
     try:
         found = calling(run, make, function, args, kwargs)
     except InPlaceError as error:
         found = in_a_record(make, function, args, kwargs, error)
-        for batch, before in zip(batches, asked, strict=True):
-            batch.asked = before
+        for batch, was_asked in zip(batches, asked, strict=True):
+            batch.asked = was_asked
         return found
     except Exception as error:
         if isinstance(error, TypeError) and GIVEN_UP in str(error) and is_traced((args, kwargs)):
@@ -100,6 +101,9 @@ def call_copy(make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str,
         if reason is None:
             raise
         raise reason from error
+    finally:
+        if before is not None:
+            TRIED_AGAIN.reset(before)
     return given_out(found)
 
 
