@@ -23,7 +23,7 @@ from tape_ad.base.arrays.interpreter import (
     looked_through,
     unwrapped,
 )
-from tape_ad.base.arrays.overridable import ACTIVE, joined, lift
+from tape_ad.base.arrays.overridable import ACTIVE, is_traced, joined, lift
 from tape_ad.base.errors import InPlaceError, RecordMismatchError
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT, Arena
@@ -253,8 +253,13 @@ def take_in(target: ConstantTensor, value: Any) -> None:
         Where it was not, or has views, where the call is made again then, and where the value is
         traced.
     """
+    if type(value) in LISTS:
+        for each in value:
+            take_in(target, each)
+        return
     own: Any = value.data if type(value) in CONSTANTS else value
-    if not isinstance(own, ArrayInterface):
+    is_number = is_traced(own) and isinstance(own, (float, complex))
+    if not (isinstance(own, ArrayInterface) or is_number):
         return
     batch: Any = getattr(own, "batch_here", None)
     if batch is not None:

@@ -85,8 +85,8 @@ NOT_COPIED = frozenset(
 NEVER_COPIED = NOT_COPIED | sys.stdlib_module_names | {"numpy"}
 """Packages whose functions are never copied, though NumPy's and Python's have stand-ins."""
 
-WRAPPERS = ("autograd.numpy", "autograd.scipy")
-"""The modules of such packages that have NumPy's functions and SciPy's, wrapped."""
+WRAPPERS = ("autograd",)
+"""Such packages that have NumPy's functions and SciPy's, wrapped."""
 
 COPIED = (
     *("numpy.polynomial", "numpy.lib._polynomial_impl", "statistics"),

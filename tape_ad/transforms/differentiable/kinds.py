@@ -5,6 +5,7 @@ import functools
 import operator
 import sys
 import types
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from tape_ad.record.array_operators import ArrayOperators
 from tape_ad.record.constants import CONSTANTS
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.primals import is_number, primal
-from tape_ad.transforms.differentiable.questions import asks_for_float
+from tape_ad.transforms.differentiable.questions import asks_for_float, keyed_by
 from tape_ad.transforms.differentiable.reach import is_active
 from tape_ad.transforms.differentiable.table import (
     ABSENT,
@@ -257,6 +258,20 @@ standing_for(complex, as_array_of(np.dtype(complex)))
 KNOWN[complex].__class__ = ComplexKind
 
 
+def tells_apart(frame: types.FrameType) -> bool:
+    """Tell whether a type is the key of a table with something else for Python's numbers."""
+    variable, *attributes = keyed_by(frame.f_code, frame.f_lasti) or ("",)
+    table = frame.f_locals.get(variable) if variable in frame.f_locals else None
+    if table is None and variable and variable in frame.f_globals:
+        table = frame.f_globals[variable]
+    for name in attributes:
+        table = getattr(table, name, None)
+    if not isinstance(table, Mapping):
+        return False
+    pairs = ((KNOWN[float], KNOWN[np.float64]), (KNOWN[complex], KNOWN[np.complex128]))
+    return any(one in table and table[one] is not table.get(other) for one, other in pairs)
+
+
 class TypeKind(type):
     """The type of what stands for `type`: called with one object, it says what that is."""
 
@@ -269,6 +284,12 @@ class TypeKind(type):
                 raise NoRuleError(
                     "type(x) of a handle is compared with Python's float or complex, but a handle "
                     "stands for the numbers of Python and of NumPy alike; write isinstance"
+                )
+            if tells_apart(frame):
+                raise NoRuleError(
+                    f"type(x) of a handle ({caller()}) is the key of a table that has another "
+                    "entry for Python's float than for np.float64, and a handle stands for both; "
+                    "write isinstance"
                 )
         return type_of(args[0])
 

@@ -106,6 +106,30 @@ def asks_for_float(code: types.CodeType, at: int) -> bool:
     return False
 
 
+@functools.lru_cache(8192)
+def keyed_by(code: types.CodeType, at: int) -> tuple[str, ...]:
+    """Name the table of which the type that a function gets at an instruction is the key.
+
+    The names are those of a variable and of attributes; there are none where it is no key.
+    """
+    tree, place = tree_of(code), place_of(code, at)
+    for node in () if tree is None else ast.walk(tree):
+        match node:
+            case ast.Subscript(table, key) | ast.Call(ast.Attribute(table, "get"), [key, *_]):
+                if isinstance(key, ast.Call) and extent(key) == place:
+                    *attributes, variable = names_of(table)
+                    return (variable, *reversed(attributes))
+    return ()
+
+
+def names_of(node: ast.AST) -> Iterator[str]:
+    """Give the attributes that code looks up, the last first, and the variable whose they are."""
+    while isinstance(node, ast.Attribute):
+        yield node.attr
+        node = node.value
+    yield node.id if isinstance(node, ast.Name) else ""
+
+
 def asked_of(operand: ast.AST) -> ast.AST:
     """Give what an operand is, or is an attribute of."""
     while isinstance(operand, (ast.Attribute, ast.NamedExpr)):

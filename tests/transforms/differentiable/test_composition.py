@@ -227,3 +227,30 @@ def test_a_compiled_copy_that_fills_arrays_gives_pythons_number_once_it_is_check
     found = [compiled(X * k) for k in range(1, 6)]
     assert type(found[-1]) is float
     np.testing.assert_allclose(found, [filled(X * k) for k in range(1, 6)])
+
+
+def rows_assigned(x: Any) -> Any:
+    left = np.zeros((3, 2))
+    left[0] = x[0], x[1]
+    left[1] = [float(x[0]), 1.0]
+    left[2, 0] = float(x[1]) * 3
+    return np.sum(left**2) * 2
+
+
+def number_assigned(x: Any) -> Any:
+    left = np.zeros(2)
+    left[0] = x
+    return left.sum() ** 2
+
+
+@pytest.mark.parametrize(("function", "x"), [(rows_assigned, X), (number_assigned, 0.3)])
+def test_numbers_and_lists_that_are_assigned_are_followed_by_one_program(
+    function: Any, x: Any
+) -> None:
+    compiled = ta.compile(ta.differentiable(function))
+    for k in range(1, 8):
+        assert math.isclose(compiled(x * k), function(x * k))
+    assert repr(compiled).endswith(": 1 program>")
+    slope = ta.compile(ta.grad(ta.differentiable(function)))
+    for k in range(1, 4):
+        np.testing.assert_allclose(slope(x * k), ta.grad(ta.differentiable(function))(x * k))

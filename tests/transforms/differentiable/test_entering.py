@@ -156,3 +156,23 @@ def test_what_comes_out_of_a_variable_or_a_text_is_a_copy(function: Any) -> None
     slope = [(function(x + h) - function(x - h)) / 2e-6 for h in np.eye(2) * 1e-6]
     np.testing.assert_allclose(ta.grad(ta.differentiable(function))(x), slope, rtol=1e-6)
     assert CHOSEN.get() is math.sin
+
+
+class Filling:
+    def __init__(self) -> None:
+        self.values = np.zeros(2)
+
+    def given(self) -> Any:
+        return self.values
+
+    def put(self, value: Any) -> Any:
+        self.values[0] = value
+        return self.values
+
+
+def test_an_array_that_a_method_has_given_stays_that_of_the_object() -> None:
+    thing: Any = ta.differentiable(Filling)()
+    values = thing.given()
+    thing.put(1.0)
+    np.testing.assert_array_equal(values, [1.0, 0.0])
+    assert np.array_equal(ta.grad(lambda x: np.sum(thing.put(x) ** 2))(3.0), 6.0)

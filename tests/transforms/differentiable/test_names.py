@@ -6,7 +6,7 @@ import math
 import statistics
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -300,6 +300,22 @@ def numbers_of_math(x: Any) -> Any:
     return found + (x[0] if x[1].is_integer() else x[2])
 
 
+def changed(a: Any) -> Any:
+    """Change an array in place, and give what it is then."""
+    same = np.asarray(a)
+    a[0] *= a[1]
+    a += 1.0
+    return np.sum(same**3)
+
+
+BY_TYPE = {np.float64: 2.0, np.ndarray: 3.0}
+FACTORS: Any = {np.float64: 2.0, float: 3.0}
+
+
+class Factors:
+    table: ClassVar[Any] = {float: 3.0, int: 1.0}
+
+
 MASK = np.array([[True, False], [False, True]])
 
 ROWS: dict[str, Function] = {
@@ -338,11 +354,19 @@ ROWS: dict[str, Function] = {
     "asarray_chkfinite": lambda x: np.sum(np.asarray_chkfinite(x) ** 2),
     "require": lambda x: np.sum(np.require(x, float, "C") ** 2),
     "atleast_1d of a number": lambda x: np.sum(np.atleast_1d(x[0]) ** 2),
+    "atleast_2d": lambda x: np.sum(np.atleast_2d(x)[0] ** 2) + np.sum(np.atleast_2d([x[0]])),
+    "atleast_3d": lambda x: np.sum(np.atleast_3d(x.reshape(2, 2))[:, :, 0] ** 2),
+    "astype copies": lambda x: changed(x.astype(float)) + np.sum(x**2),
+    "np.copy copies": lambda x: changed(np.copy(x)) + np.sum(x**2),
+    "np.array copies": lambda x: changed(np.array(x)) + np.sum(x**2),
+    "asarray does not": lambda x: changed(np.asarray(x + 0.0)),
+    "a table of types": lambda x: x[0] * BY_TYPE[type(x[0])] + np.sum(x) * BY_TYPE[type(x)],
     "ndmin": lambda x: np.sum(np.array(x, ndmin=3) ** 2),
     "zeros": filled(np.zeros, 3),
     "ones": filled(np.ones, 3),
     "empty": filled(lambda: np.empty(1)),
     "full": filled(np.full, 3, 2.0),
+    "empty_like": filled(lambda: np.empty_like(np.ones(1))),
     "zeros_like": filled(np.zeros_like, np.ones(3)),
     "ones_like": filled(np.ones_like, np.ones(3)),
     "full_like": filled(np.full_like, np.ones(3), 2.0),
@@ -693,3 +717,15 @@ def test_flat_elements_are_compared_and_attributes_of_handles_alone_are_not_ther
 
     assert chosen(X) == 21 * np.sum(X)
     np.testing.assert_array_equal(ta.grad(chosen)(X), np.full(X.shape, 21.0))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x[0] * FACTORS[type(float(x[0]))],
+        lambda x: x[0] * Factors.table.get(type(x[0]), 1.0),
+    ],
+)
+def test_a_table_that_tells_pythons_numbers_from_numpys_is_refused(function: Function) -> None:
+    with pytest.raises(ta.errors.NoRuleError, match="is the key of a table that has another entry"):
+        ta.grad(ta.differentiable(function))(X)
