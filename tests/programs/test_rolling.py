@@ -74,6 +74,7 @@ def test_loops_give_the_bits_of_their_iterations(
     seed: int, transform: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rolling, "LEAST", 30)
+    monkeypatch.setattr(rolling, "SHORT", 30)
     args = arguments(STEPS, seed)
     program = captured(transform(RandomLoops(seed, STEPS)), *args)
     others = [x * 1.1 for x in args]
