@@ -159,7 +159,7 @@ def main() -> None:
         PASSES.pop("rolling of loops")
     measured(gradient(*scalars(10)), scalars(10)[1])  # which loads what all of them need
     print(f"{'':34} {'1st':>8} {'2nd':>8} {'':1} {'replay':>10} {'':4} {'memory':>6}")
-    for name, (function, args) in (GRADIENTS | HESSIANS).items():
+    for name, (function, args) in {**GRADIENTS, **HESSIANS}.items():
         if arguments.only not in name:
             continue
         made = gradient(function, args)
