@@ -4,7 +4,7 @@ import contextlib
 import functools
 import operator
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from threading import get_ident
 from typing import Any
 
@@ -20,6 +20,7 @@ from tape_ad.base.trees import flatten, map_leaves, structure_of, unflatten
 from tape_ad.programs.capture.answering import call_into
 from tape_ad.programs.capture.comparison import Comparison
 from tape_ad.programs.capture.constants import Constants
+from tape_ad.programs.capture.generators import TracedGenerator
 from tape_ad.programs.capture.op_facts import (
     FAILING,
     by_name,
@@ -34,7 +35,7 @@ from tape_ad.programs.capture.op_facts import (
     type_of,
     with_integers_guarded,
 )
-from tape_ad.programs.capture.opaque_calls import call_opaque
+from tape_ad.programs.capture.opaque_calls import call_apart, call_opaque
 from tape_ad.programs.capture.tracers import (
     NUMBERS,
     TracedArray,
@@ -49,6 +50,7 @@ from tape_ad.programs.capture.tracers import (
     tracers_in,
 )
 from tape_ad.programs.program import Call, Guard, Program, Step, Value
+from tape_ad.programs.program.keys import GENERATORS, source_of
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.mutation import Memory
 from tape_ad.record.ties import Tied, flags_of
@@ -95,6 +97,8 @@ class Capture:
     comparison : Comparison
         With earlier captures, if there were any.
     constants : Constants
+    outside : container of int
+        The ids of variables and containers that were there before, and are watched.
     inputs : list of Value
     steps : list of Call and Guard
     level : int
@@ -108,6 +112,7 @@ class Capture:
     name: str
     comparison: Comparison
     constants: Constants
+    outside: Container[int] = frozenset()
     inputs: list[Value] = field(factory=list, init=False)
     steps: list[Step] = field(factory=list, init=False)
     level: int = field(factory=enter, init=False)
@@ -117,6 +122,7 @@ class Capture:
     _filters: Any = field(factory=lambda: warnings.filters, init=False)
     _thread: int = field(factory=get_ident, init=False)
     _answers: dict[Any, Any] = field(factory=dict, init=False)
+    _generators: dict[int, TracedGenerator] = field(factory=dict, init=False)
     _other_errors: Mapping[str, Any] | None = field(default=None, init=False)
     _failure: BaseException | None = field(default=None, init=False)
 
@@ -126,7 +132,27 @@ class Capture:
         self.inputs.append(value)
         if type(leaf) in NUMBERS:
             return TracedScalar(leaf, value, self)
+        if isinstance(leaf, GENERATORS):
+            return self.generator(leaf, value)
         return TracedArray(leaf, value, self)
+
+    def generator(self, leaf: Any, value: Value) -> Any:
+        """Make what stands for a generator of random numbers; one that is given twice is one.
+
+        Raises
+        ------
+        CaptureError
+        """
+        source = source_of(leaf)
+        known = self._generators.setdefault(id(source), TracedGenerator(leaf, value, self))
+        if known.data is not leaf and type(known.data) is type(leaf) is np.random.Generator:
+            return known  # which has no state beside that
+        if known.data is not leaf:
+            raise self.refusal(
+                f"the generator {value.name} draws from the bit generator of another one, "
+                f"{known.value.name}; pass one generator, or make a bit generator for each"
+            )
+        return known
 
     def lift(self, tree: Any) -> Any:
         """Make what stands for the plain arrays in a tree, which are constants."""
@@ -157,8 +183,9 @@ class Capture:
                     raise
                 raise self.refusal(
                     "it seeds a generator of random numbers with an argument, which NumPy takes "
-                    "for none; write np.random.default_rng(int(seed)), for which there is a "
-                    "program for each seed, or draw outside and pass what is drawn"
+                    "for none; leave np.random.default_rng out where that is a generator, and else "
+                    "write np.random.default_rng(int(seed)), for which there is a program for each "
+                    "seed"
                 ) from error
             finally:
                 self.end(before)
@@ -176,6 +203,10 @@ class Capture:
     ) -> Any:
         """Call a function of the user's; see `call_opaque`."""
         return call_opaque(self, function, args, kwargs, shielded)
+
+    def call_apart(self, function: Any, arrays: Sequence[Any]) -> Any:
+        """Call a function of arrays that may be anything; see `call_apart`."""
+        return call_apart(self, function, arrays)
 
     # Calls
 
@@ -522,7 +553,12 @@ class Capture:
             return self.constant(leaf)
         if type(leaf) in PLAIN_TYPES or isinstance(leaf, (np.generic, np.dtype, type, str, bytes)):
             return leaf
-        what = f"a {type(leaf).__name__}{path and f' at {path}'}"
+        what = f"a {leaf.__class__.__name__}{path and f' at {path}'}"
+        if type(leaf) is TracedGenerator:
+            raise self.refusal(
+                f"it returns {what}, which the caller has already, and which is moved on by draws; "
+                "leave it out"
+            )
         if hasattr(leaf, "record"):
             raise self.refusal(
                 f"it returns {what}, a handle; return its .data or its gradient, and pass handles "

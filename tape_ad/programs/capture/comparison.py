@@ -220,6 +220,8 @@ def alike_functions(one: Callable[..., Any], two: Callable[..., Any]) -> bool:
     """Tell whether two functions are the same, or made by the same line."""
     if one is two or one == two:
         return True
+    if hasattr(one, "is_like"):
+        return bool(one.is_like(two))
     code = getattr(one, "__code__", None)
     return code is not None and code is getattr(two, "__code__", None)
 
