@@ -22,6 +22,13 @@ from tests.sampling import falls
 STEPS = 12
 
 
+@pytest.fixture(autouse=True)
+def any_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let native code go round in short loops too, as no program of a test is long."""
+    pytest.importorskip("llvmlite")
+    monkeypatch.setattr("tape_ad.programs.engines.native.schedule.loops.FEW", 0)
+
+
 def captured(function: Callable[..., Any], *args: Any) -> Program:
     """Capture a function, and give what is replayed, with its loops."""
     compiled = ta.compile(function, engine="numpy")
