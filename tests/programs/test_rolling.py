@@ -1,5 +1,8 @@
 """Loops that are found in programs: to the bit what their iterations are one by one."""
 
+import io
+import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,10 +15,18 @@ from tape_ad.programs.engines import engine_named
 from tape_ad.programs.passes import rolling
 from tape_ad.programs.program import Program, interpret
 from tape_ad.programs.program.loops import Loop, unrolled
+from tape_ad.programs.replay import explaining
 from tests.programs.looping_functions import RandomLoops, arguments
 from tests.sampling import falls
 
 STEPS = 12
+
+
+@pytest.fixture(autouse=True)
+def any_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let native code go round in short loops too, as no program of a test is long."""
+    pytest.importorskip("llvmlite")
+    monkeypatch.setattr("tape_ad.programs.engines.native.schedule.loops.FEW", 0)
 
 
 def captured(function: Callable[..., Any], *args: Any) -> Program:
@@ -74,6 +85,7 @@ def test_loops_give_the_bits_of_their_iterations(
     seed: int, transform: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rolling, "LEAST", 30)
+    monkeypatch.setattr(rolling, "SHORT", 30)
     args = arguments(STEPS, seed)
     program = captured(transform(RandomLoops(seed, STEPS)), *args)
     others = [x * 1.1 for x in args]
@@ -145,3 +157,33 @@ def test_threads_go_round_together(threads: int) -> None:
     np.testing.assert_allclose(replay(x, big)[0], steps(x, big), rtol=1e-12)
     found, wanted = (each(x * 1e3, big) for each in (replay, engine_named("numpy")(program)))
     assert found.guard == wanted.guard > 20
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("patience", "told"), [(0.0, True), (1000.0, False)])
+def test_somebody_at_a_terminal_is_told_what_takes_long(
+    patience: float, told: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(explaining, "PATIENCE", patience)
+    with explaining.progress("tape_ad compiles wave, 300 steps"):
+        time.sleep(0.2 * told)
+    text = terminal.getvalue()
+    assert text.startswith("tape_ad compiles wave, 300 steps ...") is told
+    assert text.endswith(" s\n") is told
+
+
+def test_explain_counts_loops() -> None:
+    compiled = ta.compile(wave)
+    for x in (0.3, 0.4, 0.5):
+        compiled(np.float64(x), np.float64(0.9), np.float64(0.1))
+    assert "calls, 1 loop, 0 guards" in compiled.explain()
+    assert "times, " in compiled.explain(passes=True)
+    module: dict[str, Any] = {}
+    exec(compiled.to_source(), module)  # noqa: S102 - which the library has written
+    assert module["wave"](np.float64(0.4), np.float64(0.9), np.float64(0.1)) == wave(0.4, 0.9, 0.1)

@@ -23,8 +23,9 @@ from tape_ad.rules.maps import clone
 
 __all__ = ["roll"]
 
-FEWEST, LEAST, WINDOW = 4, 200, 4
-"""How many iterations and calls a loop has at least, and how many tokens in a row are compared."""
+FEWEST, LEAST, SHORT, WINDOW = 4, 200, 40, 4
+"""How many iterations a loop has at least, how many calls the largest and others have at least, and
+how many tokens in a row are compared."""
 CANDIDATES = 16
 """How many periods are tried."""
 FARTHEST = 4
@@ -50,7 +51,8 @@ def roll(program: Program) -> Program:
     rolling = Rolling(program, tokens)
     for start, period, count in sorted(stretches):
         rolling.take(start, period, count)
-    return rolling.finished() if rolling.found else program
+    large = any(each.period * each.count >= LEAST for each in rolling.found)
+    return rolling.finished() if large else program
 
 
 # What tells that calls are alike
@@ -220,7 +222,7 @@ def repeated(tokens: Any) -> list[tuple[int, int, int]]:
         for begin, end in zip(begins, ends, strict=True):
             first, length = start + int(begin), int(end - begin) + 1
             count = length // period
-            if count >= FEWEST and count * period >= LEAST:
+            if count >= FEWEST and count * period >= SHORT:
                 chosen.append((first, period, length))
                 free[first : first + length] = False
     return chosen
@@ -251,7 +253,7 @@ def runs(tokens: Any, period: int) -> Iterable[tuple[int, int]]:
     same[1:-1] = tokens[period:] == tokens[:-period]
     change = np.flatnonzero(np.diff(same))
     for start, stop in zip(change[::2], change[1::2], strict=True):
-        if stop - start >= (FEWEST - 1) * period and stop - start + period >= LEAST:
+        if stop - start >= (FEWEST - 1) * period and stop - start + period >= SHORT:
             yield int(start), int(stop) + period
 
 
@@ -371,7 +373,7 @@ class Rolling:
         moves = operands[begin + 1] - operands[begin]
         begin = max(begin, self.first_after_invariants(operands[begin], moves, first, outputs))
         begin, end = self.within_stacks(operands, moves, begin, end, first, outputs)
-        if end - begin < FEWEST or (end - begin) * period < LEAST:
+        if end - begin < FEWEST or (end - begin) * period < SHORT:
             return None
         found = Found(
             start + begin * period,

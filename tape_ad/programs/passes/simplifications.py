@@ -406,8 +406,9 @@ SILENT = dict.fromkeys(("divide", "over", "under", "invalid"), "ignore")
 
 
 def eliminate_common_subexpressions(program: Program) -> Program:
-    """Let the first of several equal calls stand for all of them."""
+    """Let the first of several equal calls stand for all of them, and so of equal literals."""
     rewriting = Rewriting(program)
+    merge_literals(rewriting, literals_of(program))
     first: dict[Any, Any] = {}
     for old in program.steps:
         step = rewriting.rewired(old) if rewriting.by else old
@@ -425,6 +426,17 @@ def eliminate_common_subexpressions(program: Program) -> Program:
         elif not stands_for(earlier, step, rewriting):
             rewriting.keep(step)
     return rewriting.finished()
+
+
+def merge_literals(rewriting: Rewriting, literals: Mapping[Value, Any]) -> None:
+    """Let the first of several equal literals stand for all of them."""
+    first: dict[Any, Value] = {}
+    for value, data in literals.items():
+        if nbytes(value) <= MOST:
+            mark = value.kind, value.shape, value.dtype, value.strides, data.tobytes()
+            earlier = first.setdefault(mark, value)
+            if earlier is not value and rewriting.may_replace(value, earlier):
+                rewriting.replace(value, earlier)
 
 
 def stands_for(earlier: Call, call: Call, rewriting: Rewriting) -> bool:

@@ -28,7 +28,7 @@ from tape_ad.programs.passes import simplified
 from tape_ad.programs.passes.simplifications import with_returned_copied
 from tape_ad.programs.program import Program
 from tape_ad.programs.program.keys import ForeignError, key_of, rebuilder
-from tape_ad.programs.replay.explaining import asked, counted, explained, title
+from tape_ad.programs.replay.explaining import asked, counted, explained, progress, title
 from tape_ad.programs.replay.matching import builder, matcher
 from tape_ad.programs.replay.paths import (
     Path,
@@ -357,7 +357,8 @@ class Replayer:
 
     def _compile(self, path: Path, engine: str = "") -> None:
         """Make a path something to replay."""
-        with uncollected():
+        steps = counted(len(path.program.steps), "step")
+        with uncollected(), progress(f"tape_ad compiles {title(self.function)}, {steps}"):
             simple = simplified(path.program)
             replay = engine_named(engine or self.engine)(simple, self.threads)
             path.simple = evolve(simple, nbytes=replay.nbytes)

@@ -1,10 +1,14 @@
 """What has become of a compiled function, in words."""
 
 import functools
+import sys
 import textwrap
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import count
 from operator import index
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -13,6 +17,7 @@ from tape_ad.base.naming import called
 from tape_ad.programs.capture.tracers import complex_code, float_code
 from tape_ad.programs.engines import compiler_passes
 from tape_ad.programs.engines.plans import Report
+from tape_ad.programs.program import body_of
 from tape_ad.programs.program.keys import Static
 from tape_ad.programs.replay.paths import Path, Paths
 
@@ -113,6 +118,8 @@ def for_path(number: int, path: Path) -> Iterator[str]:
     """Write what has become of a program."""
     program = path.simple or path.program
     calls, guards = counted(len(program.calls), "call"), counted(len(program.guards), "guard")
+    if loops := sum(body_of(call) is not None for call in program.calls):
+        calls += f", {counted(loops, 'loop')}"
     numbers = " and ".join(str(each) for each, _ in path.captures)
     seconds = sum(seconds for _, seconds in path.captures)
     state = "not yet compared" if path.replay is None else f"replayed {times(path.replays)}"
@@ -174,3 +181,31 @@ def counted(number: int, what: str) -> str:
 def times(number: int) -> str:
     """Write how often something happened: "once", "3 times"."""
     return counted(number, "time")
+
+
+PATIENCE = 2.0
+"""After how many seconds somebody at a terminal is told what takes so long."""
+
+
+@contextmanager
+def progress(what: str) -> Iterator[None]:
+    """Write a line to stderr if a ``with`` block takes long, and stderr is a terminal."""
+    stream = sys.stderr
+    if not (hasattr(stream, "isatty") and stream.isatty()):
+        yield
+        return
+    start, told = perf_counter(), threading.Event()
+
+    def tell() -> None:
+        told.set()
+        print(f"{what} ...", end="", file=stream, flush=True)
+
+    timer = threading.Timer(PATIENCE, tell)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        if told.is_set():
+            print(f" {perf_counter() - start:.1f} s", file=stream, flush=True)

@@ -27,8 +27,12 @@ from tape_ad.programs.program.loops import Loop, Stacking, iteration, unrolled
 
 __all__ = ["LoopBody", "LoopPart", "with_native_loops"]
 
-CALLS = 256
+CALLS = 128
 """About how many calls are in a body that is run again and again: fewer are unrolled."""
+
+
+FEW = 1500
+"""How many calls in loops are compiled one by one as quickly, and then run a little quicker."""
 
 
 @frozen(eq=False)
@@ -85,12 +89,14 @@ def with_native_loops(program: Program) -> tuple[Program, dict[Loop, LoopBody]]:
     """Lower the bodies of a program's loops, and unroll those loops that cannot be lowered so."""
     bodies: dict[Loop, LoopBody] = {}
     wrong: set[Loop] = set()
-    for call in program.calls:
-        if type(call.function) is Loop:
-            try:
-                bodies[call.function] = body_of(call.function)
-            except NotLowerable:
-                wrong.add(call.function)
+    loops = [call.function for call in program.calls if type(call.function) is Loop]
+    if sum(loop.count * len(loop.body.steps) for loop in loops) < FEW:
+        return unrolled(program), bodies
+    for loop in loops:
+        try:
+            bodies[loop] = body_of(loop)
+        except NotLowerable:
+            wrong.add(loop)
     return unrolled(program, wrong) if wrong else program, bodies
 
 
