@@ -286,7 +286,8 @@ class Use:
         constants = [leaf for leaf in self.leaves if isinstance(leaf, np.ndarray)]
         self.fixed = [i for i, a in enumerate(arrays) if is_fixed(a, constants)]
         asked = self.public, self.block, self.tree, self.leaves, self.slots
-        sums = () if self.block.keeps_output else sums_of(arrays)
+        compared = not self.block.keeps_output and getattr(self.block, "compares", True)
+        sums = sums_of(arrays) if compared else ()
         used = Use(*asked, values, self.output, self.spaces, saved, np.geterr(), sums)
         return arrays[0] if len(arrays) == 1 else joined(arrays), used
 

@@ -10,13 +10,16 @@ from threading import get_ident
 from time import perf_counter
 from typing import Any
 
+import numpy as np
 from attrs import define, evolve, field
 
+from tape_ad.base.arrays.adapters import adapter
+from tape_ad.base.arrays.interpreter import is_box
 from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import CaptureError, CompileWarning, ProgramMismatchError
 from tape_ad.base.memory import uncollected
 from tape_ad.base.naming import global_name
-from tape_ad.base.trees import map_leaves, structure_of
+from tape_ad.base.trees import flatten, map_leaves, structure_of
 from tape_ad.programs.capture.capture import Capture
 from tape_ad.programs.capture.comparison import Comparison
 from tape_ad.programs.capture.constants import Constants, same_program
@@ -27,7 +30,7 @@ from tape_ad.programs.engines.numpy.source import source_of
 from tape_ad.programs.passes import simplified
 from tape_ad.programs.passes.simplifications import with_returned_copied
 from tape_ad.programs.program import Program
-from tape_ad.programs.program.keys import ForeignError, key_of, rebuilder
+from tape_ad.programs.program.keys import GENERATORS, ForeignError, key_of, rebuilder
 from tape_ad.programs.replay.explaining import asked, counted, explained, title
 from tape_ad.programs.replay.matching import builder, matcher
 from tape_ad.programs.replay.paths import (
@@ -39,10 +42,13 @@ from tape_ad.programs.replay.paths import (
     untested_inputs,
     without_pinned,
 )
+from tape_ad.programs.replay.splitting import Split
 from tape_ad.programs.replay.verifying import Verification, check_alike, may_draw, run_eagerly
 from tape_ad.record.inspection.observing import debugging
 from tape_ad.record.inspection.pages.figures import shown_by_repr, tag
 from tape_ad.record.messages.callers import is_library
+from tape_ad.record.primals import primal
+from tape_ad.record.tensor import Tensor
 
 # What is done at a call that is not simply replayed
 
@@ -169,6 +175,10 @@ class Replayer:
     _forgotten: int = field(default=0, init=False)
     _said: list[str] = field(factory=list, init=False)
     _parameters: Sequence[str] = field(default=(), init=False)
+    _may_be_node: bool = field(default=True, init=False)
+    _drew: bool = field(default=False, init=False)
+    _derived: dict[Any, Any] = field(factory=dict, init=False)
+    _splits: list[Split] = field(factory=list, init=False)
 
     def __attrs_post_init__(self) -> None:
         me: Any = self
@@ -200,6 +210,11 @@ class Replayer:
         try:
             key, leaves = key_of(args, kwargs, self._parameters)
         except ForeignError as reason:
+            if self._may_be_node and may_be_node(args, kwargs):
+                try:
+                    return adapter("compiled").called_as_node(self, args, kwargs)
+                except CaptureError:  # it closes over a handle, perhaps, or writes to one
+                    self._may_be_node = False
             self._not_captured[str(reason)] = self._not_captured.get(str(reason), 0) + 1
             return self.function(*args, **kwargs)
         paths = self._paths.get(key.form)
@@ -290,6 +305,7 @@ class Replayer:
             free.places(),
         )
         seconds = perf_counter() - start
+        self._drew |= free.draws() != drawn
         if bound := free.bound_to_tracer():
             raise CaptureError(
                 f"{title(self.function)} cannot be compiled: it binds {bound} to what depends on "
@@ -435,6 +451,21 @@ class Replayer:
             paths.eager + sum(path.replays + len(path.captures) for path in paths.all)
             for paths in known
         )
+
+
+def may_be_node(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Tell whether a call is one with handles of plain arrays, which is recorded as one node.
+
+    What draws random numbers would draw again for its derivative.
+    """
+    handles, others = 0, False
+    for leaf in flatten((args, kwargs)):
+        if type(leaf) is Tensor:
+            handles += 1
+            others |= not isinstance(primal(leaf), (np.ndarray, np.generic))
+        else:
+            others |= is_box(leaf) or isinstance(leaf, GENERATORS)
+    return handles > 0 and not others
 
 
 # What users are given
@@ -654,6 +685,54 @@ class Compiled(Replayer):
             )
         return source_of(programs[number or 0])
 
+    def derived(self, key: Any, make: Callable[[Function], Function]) -> "Compiled":
+        """Give a derivative of the function as it was compiled; it is made when first needed.
+
+        Parameters
+        ----------
+        key : hashable
+        make : callable
+            Makes the derivative of the function.
+        """
+        found = self._derived.get(key)
+        if found is None:
+            options = self.engine, self.max_programs, self.threads, self.check_every
+            found = self._derived.setdefault(key, Compiled(make(self.function), *options))
+        made: Compiled = found
+        return made
+
+    def may_draw(self) -> bool:
+        """Tell whether a program has a call that may be another one each time."""
+        paths = [path for each in list(self._paths.values()) for path in each.all]
+        return self._drew or any(may_draw(call) for path in paths for call in path.program.calls)
+
+    def forward(self, *args: Any) -> Any:
+        """Replay the first part of a program that gives a value and a pull.
+
+        Returns
+        -------
+        pair, or None
+            The value, and ``pull(seeds)``, which gives the rest, or None where the seeds are of
+            another kind. None where no such program has been `split` for these arguments, and
+            where it is time to look at it as a whole.
+        """
+        for split in self._splits:
+            found = split.run(args)
+            if found is not None:
+                return found
+        return None
+
+    def split(self, *args: Any) -> None:
+        """Divide the program for some arguments, the first of them the seeds, if there is one."""
+        for paths in self._recent:
+            path = paths.front
+            if path is None or path.untested or paths.match(args, {}) is None:
+                continue
+            if all(each.path is not path for each in self._splits):
+                made = Split.of(paths, path, args, self.engine, self.threads)
+                self._splits = [*self._splits[1 - RECENT :], *filter(None, [made])]
+            return
+
     def clear(self) -> None:
         """Forget all programs, as if the function had never been called.
 
@@ -668,6 +747,7 @@ class Compiled(Replayer):
         0
         """
         self._recent, self._paths, self._not_captured, self._forgotten = (), {}, {}, 0
+        self._derived, self._may_be_node, self._splits = {}, True, []
 
     def check(self, /, *args: Any, **kwargs: Any) -> None:
         """Replay and run the function on the same arguments, and compare.
