@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+from tape_ad.errors import CaptureError
 
 X = np.array([0.5, -1.5])
 TABLE = (Path(__file__).parents[2] / "docs" / "compile.md").read_text(encoding="utf-8")
@@ -112,10 +113,19 @@ def test_what_the_table_says_not_to_be_seen(row: str) -> None:
         assert np.array_equal(fast(*args), function(*args))
 
 
-def test_what_is_captured_is_another_object_and_type() -> None:
-    assert "what is captured says no to `x is y`" in TABLE
-    fast = ta.compile(lambda x, y: (x is y, type(x) is np.ndarray, isinstance(x, np.ndarray)))
-    assert fast(X, X) == (False, False, True)
+def test_what_is_captured_is_of_the_same_type() -> None:
+    fast = ta.compile(lambda x, y: (x is y, type(x) is np.ndarray, isinstance(x, np.ndarray), x))
+    other = X + 1
+    for y in (other, X, other, other, X, X, other):
+        assert fast(X, y)[:3] == (y is X, True, True)
+    assert len(fast.programs) == 1
+    assert "one array is given twice" in fast.explain()
+
+
+def test_types_of_numbers_are_refused() -> None:
+    fast = ta.compile(lambda n: n * 2 if type(n) is float else n * 3)
+    with pytest.raises(CaptureError, match="write isinstance"):
+        fast(1.0)
 
 
 def test_a_column_that_is_replaced() -> None:
