@@ -283,8 +283,7 @@ class Use:
             self.views = [(i, a, j) for (i, a), (j, value) in pairs if is_view(a, value)]
             seen = {i for i, _, _ in self.views}
             self.turned = [(i, a) for i, a in enumerate(arrays) if i not in seen and is_turned(a)]
-        constants = [leaf for leaf in self.leaves if isinstance(leaf, np.ndarray)]
-        self.fixed = [i for i, a in enumerate(arrays) if is_fixed(a, constants)]
+        self.fixed = fixed_among(arrays, self.leaves)
         asked = self.public, self.block, self.tree, self.leaves, self.slots
         compared = not self.block.keeps_output and getattr(self.block, "compares", True)
         sums = sums_of(arrays) if compared else ()
@@ -554,12 +553,18 @@ def is_turned(leaf: Any) -> bool:
     return plain and not leaf.flags.c_contiguous
 
 
-def is_fixed(leaf: Any, constants: list[Any]) -> bool:
-    """Tell whether an array may not be written to, or shows the memory of constants."""
-    memory = memory_of(leaf)
-    return isinstance(memory, np.ndarray) and (
-        not memory.flags.writeable or any(np.may_share_memory(memory, each) for each in constants)
-    )
+def fixed_among(arrays: list[Any], constants: list[Any]) -> list[int]:
+    """List which arrays may not be written to, or show the memory of constants."""
+    constants = [each for each in constants if isinstance(each, np.ndarray)]
+    found = []
+    for i, array in enumerate(arrays):
+        memory = array if type(array) is np.ndarray else memory_of(array)
+        if isinstance(memory, np.ndarray) and (
+            not memory.flags.writeable
+            or (constants and any(np.may_share_memory(memory, each) for each in constants))
+        ):
+            found.append(i)
+    return found
 
 
 def fix(handle: Any) -> None:

@@ -1,6 +1,7 @@
 """Running a function once, while every call on its arguments is noted."""
 
 import contextlib
+import functools
 import operator
 import warnings
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ from tape_ad.programs.capture.comparison import Comparison
 from tape_ad.programs.capture.constants import Constants
 from tape_ad.programs.capture.generators import TracedGenerator
 from tape_ad.programs.capture.op_facts import (
+    FAILING,
     by_name,
     check_capturable,
     check_warnings,
@@ -59,6 +61,29 @@ PLAIN_TYPES = frozenset(
     {int, float, complex, bool, str, type(None), type(Ellipsis), np.float64, np.float32, type}
 )
 ARRAYS = (np.ndarray, np.generic)
+BASIC = frozenset({int, type(None), type(Ellipsis)})
+
+
+@functools.cache
+def is_plain(ufunc: np.ufunc) -> bool:
+    """Tell whether results are new arrays, of shapes and dtypes that depend on those of operands.
+
+    That is asked of NumPy's own ufuncs, whose facts are known from the beginning.
+    """
+    own: bool = vars(np).get(ufunc.__name__) is ufunc
+    if not own or ufunc in FAILING or ufunc.nout != 1 or ufunc.signature is not None:
+        return False
+    with_ties = any(types.endswith("?") and not types.startswith("?") for types in ufunc.types)
+    return not with_ties and not facts_in_capture(ufunc).dtype_by_values
+
+
+def is_basic(key: Any) -> bool:
+    """Tell whether a key is of whole numbers alone, or of slices between such."""
+    if type(key) is tuple:
+        return all(map(is_basic, key))
+    if type(key) is slice:
+        return BASIC.issuperset((type(key.start), type(key.stop), type(key.step)))
+    return type(key) in BASIC
 
 
 @define(eq=False, repr=False)
@@ -185,7 +210,9 @@ class Capture:
 
     # Calls
 
-    def call(self, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    def call(  # noqa: PLR0912 - one question after the other
+        self, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> Any:
         """Compute a function at once, and note the call.
 
         Raises
@@ -194,6 +221,10 @@ class Capture:
             When it cannot be replayed.
         """
         self.check_usable(function)
+        if not kwargs:  # as in most calls, of which there is little to ask
+            simple = self.simple(function, args)
+            if simple is not None:
+                return simple
         if len(args) > 1:
             args, kwargs = by_name(function, args, kwargs)
         if kwargs and kwargs.get("out") is not None:
@@ -243,6 +274,53 @@ class Capture:
         )
         self.rely_on(type_of, facts.dtype_by_values, result, several)
         return result
+
+    def simple(self, function: Function, args: tuple[Any, ...]) -> Any:
+        """Compute and note a ufunc of NumPy's, or an index of whole numbers; None for all else."""
+        if function is operator.getitem:
+            return self.part_of(*args) if is_basic(args[1]) else None
+        if type(function) is not np.ufunc or not is_plain(function):
+            return None
+        concrete, noted = [], []
+        for arg in args:
+            kind = type(arg)
+            if kind is TracedArray and arg.capture is self:
+                concrete.append(arg.data)
+                noted.append(arg.value)
+            elif kind in PLAIN_TYPES:
+                concrete.append(arg)
+                noted.append(arg)
+            else:
+                return None
+        try:
+            out = function(*concrete)
+        except Exception:  # which is noted
+            return None
+        if type(out) is not np.ndarray and not isinstance(out, np.generic):
+            return None
+        box = TracedArray(out, Value.like(out), self)
+        self.note(Call(function, tuple(noted), {}, (box.value,), False, self.errors()))
+        return box
+
+    def part_of(self, x: Any, key: Any) -> Any:
+        """Note an index of whole numbers; None where there is more to ask."""
+        if type(x) is not TracedArray or x.capture is not self or type(x.data) is not np.ndarray:
+            return None
+        try:
+            out = x.data[key]
+        except IndexError:  # which is noted
+            return None
+        if type(out) is not np.ndarray:
+            box = TracedArray(out, Value.like(out), self)
+        elif is_of_memory(out, x.data):
+            box = TracedArray(out, Value.like(out, x.value.owner or x.value), self)
+            Memory.shared_by(x, x.value).add(box)
+            box.chosen_by = x.chosen_by
+        else:
+            return None
+        args = x.value, key
+        self.note(Call(operator.getitem, args, {}, (box.value,), False, self.errors()))
+        return box
 
     def check_usable(self, function: Function) -> None:
         """Refuse a call after the function has returned, or from another thread.

@@ -335,7 +335,7 @@ class FreeVariables:
         for name in sorted(names - counted):
             if name in outside:
                 self.note(Variable(outside, name, name), names, DEPTH)
-            elif name in own.outside:
+            elif name in own.outside or ("globals" in names and name in own.doubtful):
                 self.missing(outside, (name,))
                 if attribute(vars(builtins).get(name), "__module__") != "builtins":
                     self.note(Variable(vars(builtins), name, name), names, DEPTH)

@@ -15,7 +15,7 @@ from attrs import define, evolve, field, frozen
 
 from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import ProgramMismatchError
-from tape_ad.base.trees import paired
+from tape_ad.base.trees import map_leaves, paired
 from tape_ad.programs.capture.capture import Capture
 from tape_ad.programs.capture.comparison import alike_functions
 from tape_ad.programs.capture.constants import Constants
@@ -185,7 +185,20 @@ def differ(one: Any, other: Any) -> bool:
 
 
 NUMPYS: dict[type, type] = {float: np.float64, complex: np.complex128}
-"""What a copy of other people's code gives where the code itself gives one of Python's numbers."""
+"""What a copy of other people's code may give where the code itself gives a number of Python's."""
+
+
+def with_kinds_of(
+    found: Any, build: Callable[..., Any], out: tuple[Any, ...]
+) -> Callable[..., Any]:
+    """Let results be Python's numbers where those of the function are, which gave `found`."""
+    pairs = paired(found, build(out))
+    places = {path for path, wanted, got in pairs if type(got) is NUMPYS.get(type(wanted))}
+    if not places:
+        return build
+    return lambda out: map_leaves(
+        lambda leaf, path: leaf.item() if path in places else leaf, build(out)
+    )
 
 
 def difference_of(got: Any, wanted: Any, same: Callable[[Any, Any], Any]) -> str:
@@ -495,6 +508,7 @@ class Verification:
                 return False
             path.checks += 1
             if not self.difference(out, found):
+                path.build = with_kinds_of(found, path.build, out)
                 return True
             return self.agrees_again(found)
         finally:

@@ -24,23 +24,6 @@ __all__ = ["SEARCHES"]
 
 Function = Callable[..., Any]
 
-DOCUMENTATION = """{title}, as `scipy.optimize.{name}` does.
-
-    Its arguments are SciPy's. There may be handles among the further arguments of the function
-    (`args`), in its closure and in bounds; what is found is a handle then, and {rule}. It depends
-    on no other argument.
-
-    Returns
-    -------
-    as in SciPy
-        With a handle, or a result that has handles as `x` and `fun`, where there are handles.
-
-    Raises
-    ------
-    SingularJacobianError
-        Where that does not say how it moves.
-    """
-
 
 def search(theirs: Function, title: str, rule: str, handle: Function) -> Function:
     """Let one of SciPy's functions take handles.
@@ -57,6 +40,22 @@ def search(theirs: Function, title: str, rule: str, handle: Function) -> Functio
     name, signature = theirs.__name__, inspect.signature(theirs)
 
     def found(*args: Any, **kwargs: Any) -> Any:
+        """{title}, as `scipy.optimize.{name}` does.
+
+        Its arguments are SciPy's. There may be handles among the further arguments of the function
+        (`args`), in its closure and in bounds; what is found is a handle then, and {rule}. It
+        depends on no other argument.
+
+        Returns
+        -------
+        as in SciPy
+            With a handle, or a result that has handles as `x` and `fun`, where there are handles.
+
+        Raises
+        ------
+        SingularJacobianError
+            Where that does not say how it moves.
+        """
         bound = signature.bind(*args, **kwargs)
         given = bound.arguments
         first = next(iter(given))
@@ -102,7 +101,7 @@ def search(theirs: Function, title: str, rule: str, handle: Function) -> Functio
 
     found.__name__ = found.__qualname__ = name
     found.__signature__ = signature  # type: ignore[attr-defined]  # it is SciPy's
-    found.__doc__ = DOCUMENTATION.format(title=title, name=name, rule=rule)
+    found.__doc__ = (found.__doc__ or "").format(title=title, name=name, rule=rule)
     return opaque(found)
 
 
