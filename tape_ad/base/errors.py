@@ -53,7 +53,15 @@ class BatchWarning(UserWarning):
 
 
 class CaptureError(TapeError, TypeError):
-    """A compiled function does what cannot be written down and replayed."""
+    """A compiled function does what cannot be written down and replayed.
+
+    Attributes
+    ----------
+    in_copies : bool
+        Whether a copy of the function could be, that `tape_ad.differentiable` makes.
+    """
+
+    in_copies: bool = False
 
 
 class ClusterError(TapeError, RuntimeError):

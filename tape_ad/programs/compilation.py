@@ -100,8 +100,9 @@ def compile(  # noqa: A001 - the same
         that programs are kept by: structure, shapes, dtypes, strides, strings, bools, None and
         other objects that have a hash.
 
-        Called with handles, or by a function that is being captured itself, it runs `f`; so too
-        with arrays of objects or strings and those of other libraries.
+        Called with handles, it is one node of their record, with a compiled derivative. Called by
+        a function that is being captured itself, it runs `f`; so too with arrays of objects or
+        strings and those of other libraries.
 
     Raises
     ------

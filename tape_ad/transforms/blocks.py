@@ -285,7 +285,8 @@ class Use:
             self.turned = [(i, a) for i, a in enumerate(arrays) if i not in seen and is_turned(a)]
         self.fixed = fixed_among(arrays, self.leaves)
         asked = self.public, self.block, self.tree, self.leaves, self.slots
-        sums = () if self.block.keeps_output else sums_of(arrays)
+        compared = not self.block.keeps_output and getattr(self.block, "compares", True)
+        sums = sums_of(arrays) if compared else ()
         used = Use(*asked, values, self.output, self.spaces, saved, np.geterr(), sums)
         return arrays[0] if len(arrays) == 1 else joined(arrays), used
 

@@ -7,7 +7,7 @@ derivative is itself differentiated, it is such a function in its turn.
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 from attrs import frozen
@@ -25,9 +25,10 @@ from tape_ad.transforms.tracing import Trace, trace_arrays
 
 Function = Callable[..., Any]
 Shape = tuple[int, ...]
+F = TypeVar("F", bound=Function)
 
 
-def opaque(function: Function) -> Function:
+def opaque(function: F) -> F:
     """Let a function be one call of a program while a capture is going on.
 
     Parameters
@@ -55,7 +56,7 @@ def opaque(function: Function) -> Function:
             return function(*args, **kwargs)
         return noted(Apart(function, opening), arrays)
 
-    return public
+    return cast("F", public)
 
 
 def noted(function: Any, arrays: Sequence[Any]) -> Any:

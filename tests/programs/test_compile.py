@@ -302,13 +302,16 @@ def test_errors_of_a_call_are_the_functions() -> None:
 # What is not captured
 
 
-def test_handles_run_the_function() -> None:
-    fast = ta.compile(lambda x: np.sum(x * x))
+def test_handles_are_told_of_where_they_run_the_function() -> None:
+    def function(x: Any) -> Any:
+        x[0] = 1.0
+        return np.sum(x * x)
+
+    fast = ta.compile(function)
     for _ in range(3):
-        assert np.array_equal(ta.grad(fast)(X), 2 * X)
-        assert np.array_equal(ta.hessian(fast)(X), 2 * np.eye(3))
+        ta.grad(lambda x: fast(x * 2))(X)
     assert fast.programs == ()
-    assert "ran by itself 6 times: the argument x is a tape_ad.Tensor" in fast.explain()
+    assert "ran by itself 3 times: the argument x is a tape_ad.Tensor" in fast.explain()
 
 
 def test_handles_from_elsewhere_are_refused_and_may_be_arguments() -> None:

@@ -225,14 +225,6 @@ def test_a_number_that_decides_what_is_asked_next_is_refused_in_the_end() -> Non
         fast(X)
 
 
-def test_generators_and_other_objects_may_be_arguments() -> None:
-    fast = ta.compile(lambda x, rng: x * rng.normal(size=3))
-    rng = np.random.default_rng(0)
-    fast(X, rng)
-    with pytest.raises(CaptureError, match="pass it as an argument"):
-        fast(X, rng)
-
-
 # Writing
 
 

@@ -1,6 +1,7 @@
 """Solvers in compiled functions: each is one call of the program, and so is its derivative."""
 
 import functools
+import importlib
 import types
 import warnings
 from collections.abc import Callable
@@ -59,9 +60,6 @@ SOLVERS: dict[str, Function] = {
     "newton": lambda a: optimize.newton(lambda x: cubic(x, a), np.ones(3)),
     "fixed_point": lambda a: optimize.fixed_point(lambda x: np.cos(x) * a * 0.3, np.ones(3)),
     "brentq": lambda a: optimize.brentq(lambda x: cubic(x, a[0] * a[1]), -10, 30) * a,
-    "find_root": lambda a: (
-        optimize.elementwise.find_root(cubic, (-9 * np.ones(3), 9 * np.ones(3)), args=(a,)).x
-    ),
     "minimize": lambda a: (
         optimize.minimize(
             lambda x: np.sum((x - a) ** 4 + (x - a) ** 2 * a), np.zeros(3), tol=1e-10
@@ -81,6 +79,10 @@ SOLVERS: dict[str, Function] = {
     "odeint": lambda a: integrate.odeint(decay, np.ones(3), [0.0, 1.0], (a,), tfirst=True),
     "solve_bvp": boundary,
 }
+if hasattr(importlib.import_module("scipy.optimize"), "elementwise"):  # from SciPy 1.15 on
+    SOLVERS["find_root"] = lambda a: (
+        optimize.elementwise.find_root(cubic, (-9 * np.ones(3), 9 * np.ones(3)), args=(a,)).x
+    )
 WITHOUT_SECOND = {"LSODA", "odeint", "solve_bvp", "quad_vec"}
 """Those whose second derivatives take long, and go the same way."""
 

@@ -17,7 +17,7 @@ X = np.array([0.5, -1.5, 2.0])
 
 def behind(x: Any) -> Any:
     """Give the numbers of an argument in a way that a capture does not see."""
-    return x if type(x) is np.ndarray else x.data
+    return x.data if hasattr(x, "capture") else x
 
 
 def frozen(x: Array, y: Array) -> Array:

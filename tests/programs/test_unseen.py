@@ -112,10 +112,18 @@ def test_what_the_table_says_not_to_be_seen(row: str) -> None:
         assert np.array_equal(fast(*args), function(*args))
 
 
-def test_what_is_captured_is_another_object_and_type() -> None:
-    assert "what is captured says no to `x is y`" in TABLE
-    fast = ta.compile(lambda x, y: (x is y, type(x) is np.ndarray, isinstance(x, np.ndarray)))
-    assert fast(X, X) == (False, False, True)
+def test_what_is_captured_is_of_the_same_type() -> None:
+    fast = ta.compile(lambda x, y: (x is y, type(x) is np.ndarray, isinstance(x, np.ndarray), x))
+    other = X + 1
+    for y in (other, X, other, other, X, X, other):
+        assert fast(X, y)[:3] == (y is X, True, True)
+    assert len(fast.programs) == 1
+    assert "one array is given twice" in fast.explain()
+
+
+def test_types_of_numbers() -> None:
+    fast = ta.compile(lambda n: n * 2 if type(n) is float else n * 3)
+    assert [fast(n) for n in (1.0, 2.0, 3, 4, 5.0, 6)] == [2.0, 4.0, 9, 12, 10.0, 18]
 
 
 def test_a_column_that_is_replaced() -> None:

@@ -44,7 +44,8 @@ def call_into(
             raise capture.refusal(
                 f"{called(function)} writes to a plain array ({caller()}), which a compiled "
                 "function cannot replay; leave out= out, write a = a + x in place of a += x, or "
-                "make the array by np.zeros_like(x)"
+                "make the array by np.zeros_like(x)",
+                in_copies=True,
             )
     if elementwise(function, options, outs):
         results = capture.call(function, args, options)

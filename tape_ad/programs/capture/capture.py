@@ -518,9 +518,13 @@ class Capture:
         self.note(Guard(question, value, answer, caller()))
         return answer
 
-    def refusal(self, text: str) -> CaptureError:
-        """Make an error which is raised in the end even if the function catches it."""
+    def refusal(self, text: str, *, in_copies: bool = False) -> CaptureError:
+        """Make an error which is raised in the end even if the function catches it.
+
+        `in_copies` tells whether a copy of the function may do it; see `differentiable`.
+        """
         error = CaptureError(f"{self.name} cannot be compiled: {text}")
+        error.in_copies = in_copies
         if self._failure is None:
             self._failure = error
         return error

@@ -18,7 +18,13 @@ from tape_ad.base.trees import flatten, map_leaves, structure_of
 from tape_ad.programs.program import Value
 from tape_ad.record.array_interface import IN_COPIES, Absent, ArrayInterface
 from tape_ad.record.array_operators import ArrayOperators, BitsInPlace, Shifts
-from tape_ad.record.messages.callers import OPERATOR_LINES, caller, is_at, is_copied
+from tape_ad.record.messages.callers import (
+    OPERATOR_LINES,
+    caller,
+    is_at,
+    is_copied,
+    method_called,
+)
 from tape_ad.record.messages.libraries import AS_ARRAYS, traced_in_a_library
 from tape_ad.record.ties import flags_of
 
@@ -56,6 +62,19 @@ def float_code(number: Any) -> str:
     ('0x1.0000000000000p-1', False)
     """
     return float(number).hex()
+
+
+def filling_code(number: Any) -> str:
+    """Write a number as `float_code` does, where it is asked for to be put into a plain array."""
+    return float_code(number)
+
+
+def fills(frame: Any) -> bool:
+    """Tell whether a frame puts a number into an array: ``a[i] = x``, ``np.array([x, y])``."""
+    return is_at(frame, "x[x] = x") or method_called(frame) in FILLING
+
+
+FILLING = frozenset({"array", "asarray", "fill", "full"})
 
 
 def complex_code(number: Any) -> tuple[str, str]:
@@ -117,7 +136,7 @@ class Tracer:
         return answer
 
     def __float__(self) -> float:
-        self.capture.ask(float_code, self)
+        self.capture.ask(filling_code if fills(sys._getframe(1)) else float_code, self)
         return float(self.data)
 
     def __complex__(self) -> complex:
@@ -166,7 +185,8 @@ class Tracer:
             or "turning an argument of a compiled function, or what was computed from one, into a "
             f"plain ndarray ({caller()}) would freeze its value; leave np.asarray out, write "
             "np.stack([...]) in place of np.array([...]), and fill an array made by "
-            "np.zeros_like(x)"
+            "np.zeros_like(x)",
+            in_copies=True,
         )
 
     def __reduce__(self) -> NoReturn:

@@ -1,6 +1,7 @@
 """A place where a function looks something up, and the quick question whether all is as it was."""
 
 import ast
+import dis
 import functools
 import inspect
 import operator
@@ -78,6 +79,29 @@ def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from codes_in(constant)
+
+
+@functools.lru_cache(maxsize=1024)
+def asks_identity(code: types.CodeType) -> bool:
+    """Tell whether code asks by ``is`` for something else than a constant or a global variable."""
+    before = ""
+    for each in dis.get_instructions(code):
+        if each.opname == "IS_OP" and before not in GLOBAL:
+            return True
+        if each.opname != "LOAD_ATTR":  # of an attribute, what matters is whose it is
+            before = each.opname
+    return False
+
+
+@functools.lru_cache(maxsize=1024)
+def asks_type(code: types.CodeType) -> bool:
+    """Tell whether code may compare what `type` gives."""
+    asked = {each.opname for each in dis.get_instructions(code)}
+    return "type" in code.co_names and not asked.isdisjoint(COMPARING)
+
+
+COMPARING = frozenset({"IS_OP", "COMPARE_OP", "CONTAINS_OP"})
+GLOBAL = frozenset({"LOAD_CONST", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_SMALL_INT"})
 
 
 def texts_in(constants: Any) -> Iterator[str]:

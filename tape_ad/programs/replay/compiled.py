@@ -10,24 +10,27 @@ from threading import get_ident
 from time import perf_counter
 from typing import Any
 
+import numpy as np
 from attrs import define, evolve, field
 
+from tape_ad.base.arrays.adapters import adapter
+from tape_ad.base.arrays.interpreter import is_box
 from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import CaptureError, CompileWarning, ProgramMismatchError
 from tape_ad.base.memory import uncollected
 from tape_ad.base.naming import global_name
-from tape_ad.base.trees import map_leaves, structure_of
+from tape_ad.base.trees import flatten, map_leaves, structure_of
 from tape_ad.programs.capture.capture import Capture
 from tape_ad.programs.capture.comparison import Comparison
 from tape_ad.programs.capture.constants import Constants, same_program
 from tape_ad.programs.capture.free_variables import FreeVariables, objects_in
-from tape_ad.programs.capture.tracers import plain, with_plain_keys
+from tape_ad.programs.capture.tracers import filling_code, plain, with_plain_keys
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.engines.numpy.source import source_of
 from tape_ad.programs.passes import simplified
 from tape_ad.programs.passes.simplifications import with_returned_copied
 from tape_ad.programs.program import Program
-from tape_ad.programs.program.keys import ForeignError, key_of, rebuilder
+from tape_ad.programs.program.keys import GENERATORS, ForeignError, key_of, rebuilder
 from tape_ad.programs.replay.explaining import asked, counted, explained, progress, title
 from tape_ad.programs.replay.matching import builder, matcher
 from tape_ad.programs.replay.paths import (
@@ -39,10 +42,13 @@ from tape_ad.programs.replay.paths import (
     untested_inputs,
     without_pinned,
 )
+from tape_ad.programs.replay.splitting import Split
 from tape_ad.programs.replay.verifying import Verification, check_alike, may_draw, run_eagerly
 from tape_ad.record.inspection.observing import debugging
 from tape_ad.record.inspection.pages.figures import shown_by_repr, tag
 from tape_ad.record.messages.callers import is_library
+from tape_ad.record.primals import primal
+from tape_ad.record.tensor import Tensor
 
 # What is done at a call that is not simply replayed
 
@@ -169,6 +175,13 @@ class Replayer:
     _forgotten: int = field(default=0, init=False)
     _said: list[str] = field(factory=list, init=False)
     _parameters: Sequence[str] = field(default=(), init=False)
+    _may_be_node: bool = field(default=True, init=False)
+    _drew: bool = field(default=False, init=False)
+    _asks_is: bool | None = field(default=None, init=False)
+    _copy: Any = field(default=None, init=False)
+    _copy_tried: bool = field(default=False, init=False)
+    _derived: dict[Any, Any] = field(factory=dict, init=False)
+    _splits: list[Split] = field(factory=list, init=False)
 
     def __attrs_post_init__(self) -> None:
         me: Any = self
@@ -200,8 +213,14 @@ class Replayer:
         try:
             key, leaves = key_of(args, kwargs, self._parameters)
         except ForeignError as reason:
-            self._not_captured[str(reason)] = self._not_captured.get(str(reason), 0) + 1
-            return self.function(*args, **kwargs)
+            if self._may_be_node and may_be_node(args, kwargs):
+                try:
+                    return adapter("compiled").called_as_node(self, args, kwargs)
+                except CaptureError:  # it closes over a handle, perhaps, or writes to one
+                    self._may_be_node = False
+            return self._as_it_is(str(reason), args, kwargs)
+        if self._asks_is and repeated(leaves):
+            return self._as_it_is(TWICE, args, kwargs)
         paths = self._paths.get(key.form)
         if paths is None:
             paths = self._new(Paths(key, matcher(args, kwargs)))
@@ -277,24 +296,27 @@ class Replayer:
         before = {path: path.program for path in known}
         number = self._calls() + 1
         free = FreeVariables.of(self.function, objects_in((*args, *kwargs.values())))
+        if self._asks_identity(free) and repeated(leaves):
+            return self._as_it_is(TWICE, args, kwargs)
         drawn = free.draws()
         start = perf_counter()
-        program, result, same = capture(
-            self.function,
-            title(self.function),
-            rebuilder(args, kwargs),
-            leaves,
-            paths.key.names,
-            list(before.values()),
-            self._parameters,
-            free.places(),
-        )
-        seconds = perf_counter() - start
-        if bound := free.bound_to_tracer():
-            raise CaptureError(
-                f"{title(self.function)} cannot be compiled: it binds {bound} to what depends on "
-                "an argument, which no replay does; return that, and bind it outside"
+
+        def captured(function: Function) -> tuple[Program, Any, Program | None]:
+            return capture(
+                function,
+                title(self.function),
+                rebuilder(args, kwargs),
+                leaves,
+                paths.key.names,
+                list(before.values()),
+                self._parameters,
+                free.places(),
             )
+
+        program, result, same = self._captured(captured, free, args, kwargs)
+        seconds = perf_counter() - start
+        self._drew |= free.draws() != drawn
+        self._check_bound(free)
         free.forget_changed()
         if free.full:
             self._warn_once(
@@ -344,6 +366,91 @@ class Replayer:
                     f"each of {path.changes + 1} calls with arguments of the same shapes"
                 )
         return result
+
+    def _asks_identity(self, free: FreeVariables) -> bool:
+        """Tell whether the function asks if one thing is another; remember it."""
+        if self._asks_is is None:
+            self._asks_is = free.asks_identity()
+        return self._asks_is
+
+    def _captured(
+        self,
+        captured: Callable[[Function], tuple[Program, Any, Program | None]],
+        free: FreeVariables,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> tuple[Program, Any, Program | None]:
+        """Capture the function; or a copy that converts arrays, if it is one that does.
+
+        Raises
+        ------
+        CaptureError
+        """
+        if self._copy is not None:
+            return captured(self._copy)
+        if free.asks_type():
+            found = self._by_copy(captured, args, kwargs)
+            if found is not None:
+                return found
+            found = captured(self.function)
+            if not self._is_alike(found[1], args, kwargs):
+                raise CaptureError(
+                    f"{title(self.function)} cannot be compiled: it asks for type(x), which is "
+                    "another one for what is captured; write isinstance(x, np.ndarray)"
+                )
+            return found
+        try:
+            found = captured(self.function)
+        except CaptureError as error:
+            found = self._by_copy(captured, args, kwargs) if error.in_copies else None
+            if found is None:
+                raise
+            return found
+        filling = any(guard.question is filling_code for guard in found[0].guards)
+        return (filling and self._by_copy(captured, args, kwargs)) or found
+
+    def _by_copy(
+        self,
+        captured: Callable[[Function], tuple[Program, Any, Program | None]],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> tuple[Program, Any, Program | None] | None:
+        """Capture a copy of the function from now on, if that gives what the function gives."""
+        drawing = any(isinstance(leaf, GENERATORS) for leaf in flatten((args, kwargs)))
+        if self._copy_tried or drawing or not isinstance(self.function, PYTHONS):
+            return None
+        self._copy_tried = True
+        try:
+            copy = adapter("copies").differentiable(self.function)
+            found = captured(copy)
+        except Exception:  # of which the function's own error tells more
+            return None
+        if not self._is_alike(found[1], args, kwargs):
+            return None
+        self._copy = copy
+        return found
+
+    def _is_alike(self, result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Tell whether a capture has given what the function gives, in types too."""
+        try:
+            wanted = run_eagerly(self.function, args, kwargs)
+            check_alike("", result, wanted)
+        except Exception:
+            return False
+        return list(map(type, flatten(result))) == list(map(type, flatten(wanted)))
+
+    def _as_it_is(self, why: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run the function without being compiled, and count why."""
+        self._not_captured[why] = self._not_captured.get(why, 0) + 1
+        return self.function(*args, **kwargs)
+
+    def _check_bound(self, free: FreeVariables) -> None:
+        """Refuse a function that binds a variable outside to what is captured."""
+        if bound := free.bound_to_tracer():
+            raise CaptureError(
+                f"{title(self.function)} cannot be compiled: it binds {bound} to what depends on "
+                "an argument, which no replay does; return that, and bind it outside"
+            )
 
     def _check_draws(self, before: dict[str, bytes], after: dict[str, bytes]) -> None:
         """Refuse a function that has drawn random numbers, even if the program has none of them."""
@@ -438,6 +545,32 @@ class Replayer:
         )
 
 
+PYTHONS = (types.FunctionType, types.MethodType)
+"""What there are copies of."""
+TWICE = "one array is given twice, and the function asks whether one thing is another"
+
+
+def repeated(leaves: Sequence[Any]) -> bool:
+    """Tell whether one array is given twice."""
+    arrays = [id(leaf) for leaf in leaves if type(leaf) is np.ndarray]
+    return len(set(arrays)) < len(arrays)
+
+
+def may_be_node(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Tell whether a call is one with handles of plain arrays, which is recorded as one node.
+
+    What draws random numbers would draw again for its derivative.
+    """
+    handles, others = 0, False
+    for leaf in flatten((args, kwargs)):
+        if type(leaf) is Tensor:
+            handles += 1
+            others |= not isinstance(primal(leaf), (np.ndarray, np.generic))
+        else:
+            others |= is_box(leaf) or isinstance(leaf, GENERATORS)
+    return handles > 0 and not others
+
+
 # What users are given
 
 
@@ -513,6 +646,8 @@ class Compiled(Replayer):
         for paths in self._recent:
             leaves = paths.match(args, kwargs)
             if leaves is not None and (path := paths.front) is not None:
+                if self._asks_is and repeated(leaves):
+                    break
                 try:
                     out = path.replay(*leaves)  # type: ignore[misc]  # those in front have one
                 except Exception as error:  # perhaps the function catches it
@@ -655,6 +790,54 @@ class Compiled(Replayer):
             )
         return source_of(programs[number or 0])
 
+    def derived(self, key: Any, make: Callable[[Function], Function]) -> "Compiled":
+        """Give a derivative of the function as it was compiled; it is made when first needed.
+
+        Parameters
+        ----------
+        key : hashable
+        make : callable
+            Makes the derivative of the function.
+        """
+        found = self._derived.get(key)
+        if found is None:
+            options = self.engine, self.max_programs, self.threads, self.check_every
+            found = self._derived.setdefault(key, Compiled(make(self.function), *options))
+        made: Compiled = found
+        return made
+
+    def may_draw(self) -> bool:
+        """Tell whether a program has a call that may be another one each time."""
+        paths = [path for each in list(self._paths.values()) for path in each.all]
+        return self._drew or any(may_draw(call) for path in paths for call in path.program.calls)
+
+    def forward(self, *args: Any) -> Any:
+        """Replay the first part of a program that gives a value and a pull.
+
+        Returns
+        -------
+        pair, or None
+            The value, and ``pull(seeds)``, which gives the rest, or None where the seeds are of
+            another kind. None where no such program has been `split` for these arguments, and
+            where it is time to look at it as a whole.
+        """
+        for split in self._splits:
+            found = split.run(args)
+            if found is not None:
+                return found
+        return None
+
+    def split(self, *args: Any) -> None:
+        """Divide the program for some arguments, the first of them the seeds, if there is one."""
+        for paths in self._recent:
+            path = paths.front
+            if path is None or path.untested or paths.match(args, {}) is None:
+                continue
+            if all(each.path is not path for each in self._splits):
+                made = Split.of(paths, path, args, self.engine, self.threads)
+                self._splits = [*self._splits[1 - RECENT :], *filter(None, [made])]
+            return
+
     def clear(self) -> None:
         """Forget all programs, as if the function had never been called.
 
@@ -669,6 +852,7 @@ class Compiled(Replayer):
         0
         """
         self._recent, self._paths, self._not_captured, self._forgotten = (), {}, {}, 0
+        self._derived, self._may_be_node, self._splits = {}, True, []
 
     def check(self, /, *args: Any, **kwargs: Any) -> None:
         """Replay and run the function on the same arguments, and compare.

@@ -13,7 +13,13 @@ from attrs import define, field, frozen
 from tape_ad.programs.capture.constants import contents, fingerprint, same_memory
 from tape_ad.programs.capture.free_variables import FreeVariables
 from tape_ad.programs.capture.generators import Rewindable, rewinding
-from tape_ad.programs.capture.tracers import NUMBERS, complex_code, exact_question, float_code
+from tape_ad.programs.capture.tracers import (
+    NUMBERS,
+    complex_code,
+    exact_question,
+    filling_code,
+    float_code,
+)
 from tape_ad.programs.engines.plans import Report
 from tape_ad.programs.program import Diverged, Guard, Program, Value
 from tape_ad.programs.program.keys import GENERATORS, Key
@@ -56,7 +62,7 @@ def is_pinning(guard: Guard) -> bool:
     """Tell whether a guard holds for one number alone."""
     if guard.question is int:
         return guard.value.kind is int
-    return guard.question in (operator.index, float_code, complex_code)
+    return guard.question in (operator.index, float_code, complex_code, filling_code)
 
 
 def still_untested(untested: Sequence[UntestedInput], leaves: Sequence[Any]) -> list[UntestedInput]:
