@@ -316,7 +316,9 @@ def equal_to_originals(meta: Any) -> Any:
             found = call(cls, *args, **kwargs)
         else:  # by the user, who may have objects of the originals
             copying.bring_up_to_date()
-            found = entered(call, cls, *args, **kwargs)
+            args = tuple(map(copying.converted, args))  # for good: the new object keeps them
+            kwargs = {name: copying.converted(value) for name, value in kwargs.items()}
+            found = calling(lambda: call(cls, *args, **kwargs))
         is_made = original_of(cls) is cls or type(found) in ORIGINALS
         if is_made or cls.__module__.startswith("scipy."):  # whose own code has its own objects
             return found
