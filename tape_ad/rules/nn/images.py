@@ -114,7 +114,10 @@ class Windows:
         if self.padded == self.size:
             return x
         shape = x.shape[: -len(self.size)] + self.padded
-        out = np.full(shape, value, x.dtype) if value else np.zeros(shape, x.dtype)
+        if value:  # where one of a batch may stand for each
+            out = np.full_like(x, value, order="C", shape=shape)
+        else:
+            out = np.zeros(shape, x.dtype)
         out[self.inside] = x
         return out
 
