@@ -19,6 +19,7 @@ from tape_ad.batching.arrays import (
     Members,
     OneByOneError,
     UnbatchableError,
+    asked_by_library,
     shape_of_one,
 )
 from tape_ad.batching.basics import Looped, is_of
@@ -334,6 +335,8 @@ def assigned_out(
     out = kwargs.pop("out")
     targets = out if isinstance(out, tuple) else (out,)
     if any(target is not None and type(target) is not BatchedArray for target in targets):
+        if asked_by_library():
+            raise UnbatchableError
         batch.asked, batch.question = True, caller()
         raise OneByOneError
     if targets[0] is not None:
