@@ -1006,3 +1006,12 @@ def test_errors_of_some_are_caught_for_those(f: Any) -> None:
 def test_what_is_not_followed_is_called_one_by_one(f: Any) -> None:
     ys = np.random.default_rng(0).normal(size=(4, 5))
     np.testing.assert_allclose(ta.batched(f)(ys), [f(y) for y in ys])
+
+
+@pytest.mark.parametrize("given", [(None, None, False, True), (None,), ()])
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+def test_axes_that_are_kept_of_the_flattened_array(given: tuple[Any, ...]) -> None:
+    kept: dict[str, Any] = {} if len(given) == 4 else {"keepdims": True}
+    x = np.random.default_rng(0).normal(size=(4, 2, 3))
+    found = ta.batched(lambda x: np.median(x, *given, **kept))(x)
+    np.testing.assert_array_equal(found, [np.median(one, *given, **kept) for one in x])
