@@ -306,6 +306,8 @@ def one_of(leaf: Any, batch: Batch, i: int) -> Any:
     """Give what an array or a generator of a batch stands for in one of it."""
     if is_of(leaf, batch):
         return leaf.stack[i, ...] if leaf.whole else leaf.stack[i]
+    if type(leaf) is slice:
+        return slice(*(one_of(bound, batch, i) for bound in (leaf.start, leaf.stop, leaf.step)))
     own = isinstance(leaf, Members) and leaf.batch_of_members is batch
     return leaf.members[i] if own else leaf
 
@@ -342,7 +344,7 @@ def assigned_out(
         batch.asked, batch.question = True, caller()
         raise OneByOneError
     if targets[0] is not None:
-        in_dtype_of(targets[0], function, args, kwargs)
+        args = in_dtype_of(targets[0], function, args, kwargs)
     if kwargs.get("where", True) is not True and targets[0] is not None:
         where = kwargs.pop("where")
         result = call(function, args, kwargs)

@@ -354,9 +354,10 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
 
     def __getitem__(self, key: Any) -> Self:
         kind = type(key)
-        fixed = IMMUTABLE.issuperset(map(type, key)) if kind is tuple else kind in IMMUTABLE
-        if not fixed and is_copied(sys._getframe(1)):
-            key = as_it_is(key)
+        if kind is not slice and kind is not int:
+            fixed = IMMUTABLE.issuperset(map(type, key)) if kind is tuple else kind in IMMUTABLE
+            if not fixed and is_copied(sys._getframe(1)):
+                key = as_it_is(key)
         return self._item(self, key)
 
     # Conversions read the primal, and only where that is plainly meant

@@ -173,9 +173,11 @@ def gives_constants(args: Any, kwargs: Mapping[str, Any]) -> bool:
     """Tell whether what a call gives without a record is to be a constant.
 
     So it is where a record is asked for its namespace, unless a rule or a sweep of ours calls:
-    those know of plain arrays alone.
+    those know of plain arrays alone. What stands in ``out=`` stays what it is.
     """
     leaves = [*args, *kwargs.values()]
+    if "out" in kwargs:
+        return False
     for leaf in leaves:  # which grows
         kind = type(leaf)
         if kind is Tensor:

@@ -74,7 +74,8 @@ ROWS: list[Row] = [
     ),
     Row(
         advanced,
-        [REAL(2), REAL(), REAL(3), REAL(3), REAL(3)],
+        [REAL(), REAL(3), REAL(3), REAL(3)],
+        options={"weights": np.array([0.4, -1.3])},
         complex=True,
         no_jax="it is a function of ours",
     ),

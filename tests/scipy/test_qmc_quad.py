@@ -8,7 +8,7 @@ import scipy.integrate
 from scipy.stats import qmc
 
 import tape_ad as ta
-from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.errors import TieError
 from tape_ad.scipy import integrate
 
 A, B = np.array([0.0, 1.5]), np.array([1.0, 0.5])
@@ -36,7 +36,17 @@ def test_values_and_derivatives() -> None:
     ta.testing.check_grads(of, (A, B, 0.7), order=2, rtol=1e-6, atol=1e-8)
 
 
-def test_what_is_not_given_says_so() -> None:
-    a = ta.ComputationRecord().tensor(A)
-    with pytest.raises(UnsupportedArgumentError, match="qmc_quad: with handles, log="):
-        found(integrate, a, B, 0.7, log=True)
+def test_logarithms() -> None:
+    def of(module: Any, k: Any) -> Any:
+        engine = qmc.Halton(2, seed=3)
+        options = {"n_estimates": 3, "n_points": 8, "qrng": engine, "log": True}
+        return module.qmc_quad(lambda x: -k * np.sum(x**2, axis=0), 0 * A, B, **options).integral
+
+    rise = of(scipy.integrate, 0.7 + 1e-5) - of(scipy.integrate, 0.7 - 1e-5)
+    assert ta.grad(lambda k: of(integrate, k))(0.7) == pytest.approx(rise / 2e-5, rel=1e-7)
+
+
+def test_equal_limits_are_a_tie() -> None:
+    a = ta.ComputationRecord().tensor(B)
+    with pytest.raises(TieError, match=r"qmc_quad of scipy\.integrate branches"):
+        found(integrate, a, B, 0.7)

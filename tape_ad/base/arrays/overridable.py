@@ -103,6 +103,8 @@ def overridable(function: F, *, prepare: Callable[..., Any] | None = None) -> F:
     np.float64(0.5)
     """
     signature = inspect.signature(function)
+    if prepare is not None and not callable(prepare):
+        raise TypeError(f"prepare= is a function of args and kwargs, not {prepare!r}")
 
     @functools.wraps(function)
     def public(*args: Any, **kwargs: Any) -> Any:

@@ -113,7 +113,7 @@ OF_MODULES: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("derivative", "jacobian", "hessian"), EXACT),
     },
     "tape_ad.scipy.integrate": {
-        **dict.fromkeys(("tanhsinh", "cubature", "qmc_quad"), "ta.scipy.integrate.quad, or nquad"),
+        "cubature": "ta.scipy.integrate.quad, or nquad",
         "nsum": "np.sum of terms enough",
         **dict.fromkeys(
             ("ode", "complex_ode", "RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA"),

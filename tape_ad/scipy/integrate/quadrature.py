@@ -18,22 +18,21 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad import Tensor
-from tape_ad.errors import DtypeError, UnsupportedArgumentError
+from tape_ad.errors import DtypeError
 from tape_ad.extend.arrays import (
     any_handle,
     array_of,
     as_constant_handle,
-    plain,
     primal,
     refuse_handles,
 )
-from tape_ad.extend.solvers import nested, on_plain_arrays, outside, records_of, up_to, valued
+from tape_ad.extend.solvers import nested, opaque, outside, records_of, up_to
 from tape_ad.scipy.counterparts import named, signed_as
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.integrate.runge_kutta import Functional
 from tape_ad.transforms.excerpts import HandleMet, Watched, alert
 
-__all__ = ["newton_cotes", "qmc_quad", "quad", "quad_vec"]
+__all__ = ["newton_cotes", "quad", "quad_vec"]
 
 Function = Callable[..., Any]
 
@@ -155,6 +154,7 @@ class Slopes:
         return maps
 
 
+@opaque
 @signed_as(scipy.integrate.quad)
 def quad(
     func: Any, a: Any, b: Any, args: Any = (), full_output: Any = 0, *more: Any, **options: Any
@@ -243,6 +243,7 @@ def complex_quad(func: Any, a: Any, b: Any, args: Any, full_output: Any, options
     return (value, error, {"real": re[2:], "imag": im[2:]}) if full_output else (value, error)
 
 
+@opaque
 @signed_as(scipy.integrate.quad_vec)
 def quad_vec(f: Function, a: Any, b: Any, *more: Any, args: Any = (), **options: Any) -> Any:
     """Compute the integral of a vector-valued function, as `scipy.integrate.quad_vec` does.
@@ -309,81 +310,3 @@ def newton_cotes(rn: Any, equal: int = 0) -> Any:
     """
     refuse_handles("newton_cotes", {"rn": rn})
     return scipy.integrate.newton_cotes(rn, equal)
-
-
-# Rules with given points
-
-
-def qmc_quad(
-    func: Callable[..., Any],
-    a: Any,
-    b: Any,
-    *,
-    n_estimates: int = 8,
-    n_points: int = 1024,
-    qrng: Any = None,
-    log: bool = False,
-) -> Any:
-    """Integrate by a quasi-Monte Carlo method, as `scipy.integrate.qmc_quad` does.
-
-    Parameters
-    ----------
-    func : callable
-        ``func(x)`` of points, shape (d, n), written in NumPy where derivatives are asked for. It
-        may close over handles.
-    a, b : array or Tensor, shape (d,)
-        The limits.
-    n_estimates, n_points, qrng
-        As in SciPy.
-    log : bool
-        Not where there are handles.
-
-    Returns
-    -------
-    QMCQuadResult
-        SciPy's; with handles, `integral` and `standard_error` are. The points stay where they are
-        between the limits.
-
-    Raises
-    ------
-    UnsupportedArgumentError
-        For handles with `log`, with a function of one point, and with limits that are equal.
-
-    Examples
-    --------
-    >>> import tape_ad as ta
-    >>> area = lambda b: qmc_quad(lambda x: x[0] * 0 + 3.0, 0.0, b).integral
-    >>> ta.grad(area)(2.0).round(9)
-    np.float64(3.0)
-    """
-    searched = on_plain_arrays(func)
-    visited: list[Any] = []
-
-    def watched(x: Any) -> Any:
-        visited.append(np.array(x))
-        del visited[: -n_estimates if n_estimates else None]
-        return searched(x)
-
-    limits = array_of(a), array_of(b)
-    options = {"n_estimates": n_estimates, "n_points": n_points, "qrng": qrng, "log": log}
-    found = scipy.integrate.qmc_quad(watched, *plain(limits), **options)
-    if not (searched.found or any_handle(limits)):
-        return found
-    low, high = np.broadcast_arrays(*(np.atleast_1d(each) for each in limits))
-    if log or visited[-1].ndim < 2 or np.any(low == high):
-        raise UnsupportedArgumentError(
-            "qmc_quad: with handles, log= is to be False, the function one of several points at "
-            "once, x of shape (d, n), and no limit equal to the other; pass .data of handles"
-        )
-    first, last = (plain(each)[:, None] for each in (low, high))
-    volume = np.prod(high - low)
-    estimates = []
-    for x in visited:
-        share = (x - first) / (last - first)
-        values = array_of(func(low[:, None] + (high - low)[:, None] * share))
-        estimates.append(np.sum(values) * volume / n_points)
-    several = np.stack(estimates)
-    error = np.std(several, ddof=1) / n_estimates**0.5
-    return type(found)(
-        valued(np.mean(several), found.integral), valued(error, found.standard_error)
-    )

@@ -16,9 +16,9 @@ from attrs import define, field
 from tape_ad import Tensor
 from tape_ad.extend.arrays import Array, array_of, primal
 from tape_ad.extend.facts import composed
-from tape_ad.extend.maps import SAME, Partial, adjoint
-from tape_ad.extend.patterns import dense, rows_of
-from tape_ad.extend.rules import Call, Entry, jointly, overridable
+from tape_ad.extend.maps import SAME, adjoint
+from tape_ad.extend.patterns import dense
+from tape_ad.extend.rules import Entry, jointly, overridable
 from tape_ad.scipy.installed import scipy
 
 __all__ = [
@@ -34,16 +34,16 @@ __all__ = [
 
 
 @overridable
-def advanced(weights: Array, h: Array, y: Array, *slopes: Array) -> Array:
+def advanced(h: Array, y: Array, *slopes: Array, weights: Array) -> Array:
     """Compute ``y + h * (weights[0] * slopes[0] + weights[1] * slopes[1] + ...)``.
 
     Parameters
     ----------
-    weights : array or Tensor, shape (s,)
     h : number or Tensor
     y : array or Tensor, shape (n,)
     *slopes : array or Tensor, shape (n,)
         As many as there are weights.
+    weights : array, shape (s,)
 
     Returns
     -------
@@ -57,38 +57,12 @@ def sloped(weights: Array, slopes: Sequence[Array]) -> Array:
     return np.dot(np.stack(slopes).T, weights)
 
 
-@define(eq=False, repr=False)
-class Rows:
-    """The product of a vector with a matrix."""
-
-    broadcasts: ClassVar[bool] = False
-    pattern = rows_of
-    matrix: Array
-
-    def push(self, t: Array) -> Array:
-        return np.matmul(t, self.matrix)
-
-    def pull(self, ct: Array) -> Array:
-        return np.matmul(ct, adjoint(self.matrix))
-
-
 def partials(
-    positions: Sequence[int], out: Array, weights: Array, h: Array, y: Array, *slopes: Array
-) -> list[Partial | None]:
+    positions: Sequence[int], out: Array, h: Array, y: Array, *slopes: Array, weights: Array
+) -> list[Any]:
     """Make the partials of `advanced`."""
-    first: dict[int, Any] = {
-        0: lambda: Rows(np.stack(slopes) * h),
-        1: lambda: sloped(weights, slopes),
-        2: lambda: SAME,
-    }
-    return [
-        first[position]() if position < 3 else weights[position - 3] * h for position in positions
-    ]
-
-
-def advanced_signature(weights: Array, h: Array, y: Array, *slopes: Array) -> Call:
-    """Sort the arguments of `advanced`."""
-    return (weights, h, y, *slopes), {}
+    first = sloped(weights, slopes) if 0 in positions else None
+    return [weights[i - 2] * h if i > 1 else SAME if i else first for i in positions]
 
 
 @define(eq=False, repr=False)
@@ -124,7 +98,7 @@ class Functional:
 STEPS: dict[Any, Entry] = {
     advanced: jointly(
         partials,
-        signature=advanced_signature,
+        signature=lambda h, y, *slopes, weights: ((h, y, *slopes), {"weights": weights}),
         facts=composed(inspect.unwrap(advanced)),
     ),
 }
@@ -197,16 +171,16 @@ class Step:
 
     def _advanced(self, weights: Any) -> Any:
         slopes = self.slopes[: len(weights)]
-        return advanced(weights, self.h, self.y_old, *slopes)
+        return advanced(self.h, self.y_old, *slopes, weights=weights)
 
     def __call__(self, t: Any) -> Any:
         """Interpolate the solution at a time, shape (n,), with SciPy's own polynomial."""
         if primal(self.h) == 0:
-            return advanced(np.ones(1), t - self.t_old, self.y_old, self.slopes[0])
+            return self.y_old + self.slopes[0] * (t - self.t_old)
         x = (t - self.t_old) / self.h
         if self.method is not scipy.integrate.DOP853:
             powers = x ** np.arange(1, self.method.P.shape[1] + 1)
-            return self._advanced(np.dot(self.method.P, powers))
+            return self.y_old + sloped(np.dot(self.method.P, powers), self.slopes) * self.h
         y = 0.0
         for i, part in enumerate(reversed(self.parts)):
             y = (y + part) * (x if i % 2 == 0 else 1 - x)
@@ -241,7 +215,7 @@ class Step:
         if self._parts is None:
             method, slopes = self.method, list(self.slopes)
             for row, c in zip(method.A_EXTRA, method.C_EXTRA, strict=True):
-                stage = advanced(row[: len(slopes)], self.h, self.y_old, *slopes)
+                stage = advanced(self.h, self.y_old, *slopes, weights=row[: len(slopes)])
                 slopes.append(self.fun(self.t_old + c * self.h, stage))
             change, first, last = self.y - self.y_old, self.slopes[0], self.slopes[-1]
             stacked = np.stack(slopes)

@@ -9,7 +9,7 @@ from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array, is_plain
 from tape_ad.extend.maps import Deferred, LinearMap, adjoint
 from tape_ad.extend.patterns import batched
-from tape_ad.extend.rules import Call, Constant, Entry, add_facts, outputs, overridable
+from tape_ad.extend.rules import Constant, Entry, add_facts, arguments_of, outputs, overridable
 from tape_ad.rules.linalg.decompositions import triplets_partial
 from tape_ad.rules.linalg.spectra import eig_partial, eigenvalues_map, hermitian_partial
 from tape_ad.scipy.counterparts import counterpart
@@ -192,32 +192,25 @@ def values_map(a: Array) -> LinearMap:
     return eigenvalues_map(vectors(a)[1], vectors(a)[1])
 
 
-def one_matrix(a: Array, *args: Any, ties: float = np.nan, **options: Any) -> Call:
-    """Sort the arguments of a function of one matrix."""
-    return (a,), {**options, "ties": ties}
-
-
 SPECTRAL: dict[Any, Entry] = {
     hermitian_vectors: outputs(
         lambda output, outs, a, lower, options, ties: hermitian_partial(
             output, outs, a, "L" if lower else "U", ties
         ),
         facts=facts.cores("(n,n)->(n),(n,n)"),
-        signature=lambda a, *, lower=True, options=None, ties=np.nan: (
-            (a,),
-            {"lower": lower, "options": options, "ties": ties},
-        ),
+        signature=arguments_of(hermitian_vectors, "a"),
     ),
-    vectors: outputs(spectrum_partial, signature=one_matrix, facts=facts.cores("(n,n)->(n),(n,n)")),
+    vectors: outputs(
+        spectrum_partial,
+        signature=arguments_of(vectors, "a"),
+        facts=facts.cores("(n,n)->(n),(n,n)"),
+    ),
     singular_vectors: outputs(
         lambda output, outs, a, driver, ties, full_matrices: triplets_partial(
             output, outs, a, hermitian=False, ties=ties
         ),
         facts=facts.cores("(m,n)->..."),
-        signature=lambda a, full_matrices, *, driver="gesdd", ties=np.nan: (
-            (a,),
-            {"full_matrices": full_matrices, "driver": driver, "ties": ties},
-        ),
+        signature=arguments_of(singular_vectors, "a"),
     ),
     as_generalised: Constant(),
 }

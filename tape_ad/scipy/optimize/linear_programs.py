@@ -1,4 +1,4 @@
-"""Linear programs and assignments, whose solutions are corners; and plain difference quotients."""
+"""Linear programs and assignments, whose solutions are corners."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,11 +7,10 @@ import numpy as np
 import scipy.optimize
 
 from tape_ad.extend.arrays import any_handle, array_of, as_constant_handle, plain, refuse_handles
-from tape_ad.extend.solvers import on_plain_arrays, valued, warn_unconverged
+from tape_ad.extend.solvers import opaque, valued, warn_unconverged
 from tape_ad.scipy.optimize.constraints import Constraint, box, boxed_in, stationary, warn_if_not
 
 __all__ = [
-    "approx_fprime",
     "check_grad",
     "linear_sum_assignment",
     "linprog",
@@ -21,10 +20,8 @@ __all__ = [
 
 Function = Callable[..., Any]
 
-EPSILON = float(np.sqrt(np.finfo(float).eps))
-"""The step of SciPy's difference quotients."""
 
-
+@opaque
 def linear_sum_assignment(cost_matrix: Any, maximize: bool = False) -> Any:
     """Assign rows to columns at the least cost, as `scipy.optimize.linear_sum_assignment`.
 
@@ -51,6 +48,7 @@ def linear_sum_assignment(cost_matrix: Any, maximize: bool = False) -> Any:
     return scipy.optimize.linear_sum_assignment(cost, maximize)
 
 
+@opaque
 def quadratic_assignment(A: Any, B: Any, method: str = "faq", options: Any = None) -> Any:  # noqa: N803 - SciPy's names
     """Match two graphs, as `scipy.optimize.quadratic_assignment` does.
 
@@ -84,6 +82,7 @@ def quadratic_assignment(A: Any, B: Any, method: str = "faq", options: Any = Non
     return result
 
 
+@opaque
 def linprog(
     c: Any,
     A_ub: Any = None,  # noqa: N803 - SciPy's name
@@ -149,6 +148,7 @@ def linprog(
     return result
 
 
+@opaque
 def milp(
     c: Any,
     *,
@@ -265,47 +265,6 @@ def beside(limit: Constraint, chosen: Any, integers: Any) -> Constraint:
 def product(matrix: Any) -> Function:
     """Make the function that multiplies with a matrix."""
     return lambda x: matrix @ x
-
-
-def approx_fprime(xk: Any, f: Function, epsilon: Any = EPSILON, *args: Any) -> Any:
-    """Derive by differences, as `scipy.optimize.approx_fprime`; `ta.grad` gives it to rounding.
-
-    Parameters
-    ----------
-    xk : array or Tensor, shape (n,) or ()
-    f : callable
-        ``f(xk, *args)``, a number or a vector; it may close over handles.
-    epsilon : float or array, shape (n,)
-    *args
-        May be handles.
-
-    Returns
-    -------
-    array or Tensor, shape (n,) or (m, n)
-        The difference quotient. Its derivatives are those of the quotient.
-
-    Examples
-    --------
-    >>> approx_fprime(np.array([1.0]), lambda x: x[0] ** 2).round(6)
-    array([2.])
-    """
-    refuse_handles("approx_fprime", {"epsilon": epsilon})
-    searched = on_plain_arrays(f)
-    value = scipy.optimize.approx_fprime(
-        plain(array_of(xk)) if any_handle(xk) else xk, searched, epsilon, *plain(args)
-    )
-    if not (searched.found or any_handle((xk, args))):
-        return value
-    x = array_of(xk).reshape(-1)
-    start = array_of(f(x, *args))
-    steps = np.broadcast_to(epsilon, x.shape)
-    # Rounded, as a step from there is
-    steps = (plain(x) + steps) - plain(x)
-    moved = [array_of(f(x + step, *args)) for step in np.diag(steps)]
-    quotients = [(end - start) / step for end, step in zip(moved, steps, strict=True)]
-    return as_constant_handle(
-        valued(np.stack(quotients, axis=-1).reshape(np.shape(value)), value), xk, args
-    )
 
 
 def check_grad(func: Function, grad: Function, x0: Any, *args: Any, **options: Any) -> Any:

@@ -12,6 +12,7 @@ from tape_ad.extend.solvers import (
     between_for_all,
     implicit,
     on_plain_arrays,
+    opaque,
     root_for_all,
     warn_unconverged,
 )
@@ -22,23 +23,6 @@ from tape_ad.scipy.optimize.roots import as_number, as_tuple, warn_if_unconverge
 __all__ = ["SEARCHES"]
 
 Function = Callable[..., Any]
-
-DOCUMENTATION = """{title}, as `scipy.optimize.{name}` does.
-
-    Its arguments are SciPy's. There may be handles among the further arguments of the function
-    (`args`), in its closure and in bounds; what is found is a handle then, and {rule}. It depends
-    on no other argument.
-
-    Returns
-    -------
-    as in SciPy
-        With a handle, or a result that has handles as `x` and `fun`, where there are handles.
-
-    Raises
-    ------
-    SingularJacobianError
-        Where that does not say how it moves.
-    """
 
 
 def search(theirs: Function, title: str, rule: str, handle: Function) -> Function:
@@ -56,6 +40,22 @@ def search(theirs: Function, title: str, rule: str, handle: Function) -> Functio
     name, signature = theirs.__name__, inspect.signature(theirs)
 
     def found(*args: Any, **kwargs: Any) -> Any:
+        """{title}, as `scipy.optimize.{name}` does.
+
+        Its arguments are SciPy's. There may be handles among the further arguments of the function
+        (`args`), in its closure and in bounds; what is found is a handle then, and {rule}. It
+        depends on no other argument.
+
+        Returns
+        -------
+        as in SciPy
+            With a handle, or a result that has handles as `x` and `fun`, where there are handles.
+
+        Raises
+        ------
+        SingularJacobianError
+            Where that does not say how it moves.
+        """
         bound = signature.bind(*args, **kwargs)
         given = bound.arguments
         first = next(iter(given))
@@ -101,8 +101,8 @@ def search(theirs: Function, title: str, rule: str, handle: Function) -> Functio
 
     found.__name__ = found.__qualname__ = name
     found.__signature__ = signature  # type: ignore[attr-defined]  # it is SciPy's
-    found.__doc__ = DOCUMENTATION.format(title=title, name=name, rule=rule)
-    return found
+    found.__doc__ = (found.__doc__ or "").format(title=title, name=name, rule=rule)
+    return opaque(found)
 
 
 def between_integers(x: Any, bounds: Any, integrality: Any) -> list[tuple[Any, Any]]:

@@ -9,7 +9,7 @@ import scipy.sparse.linalg
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, as_array, joined, refuse_handles
 from tape_ad.extend.maps import LinearMap
-from tape_ad.extend.rules import Constant, Entry, overridable, rule, takes_over
+from tape_ad.extend.rules import Constant, Entry, arguments_of, overridable, rule, takes_over
 from tape_ad.scipy.counterparts import with_value
 from tape_ad.scipy.linalg.functions import Derivative, block, one_by_one
 from tape_ad.scipy.linalg.functions import expm as dense_expm
@@ -227,5 +227,5 @@ def funm_multiply_krylov(
 
 SPARSE_FUNCTIONS: dict[Any, Entry] = {
     maximal: Constant(),
-    function_of: rule(function_partial, signature=lambda a, f: ((a,), {"f": f})),
+    function_of: rule(function_partial, signature=arguments_of(function_of, "a")),
 }

@@ -15,7 +15,7 @@ from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, Shape, as_array, joined, refuse_handles
 from tape_ad.extend.maps import PlainMap
 from tape_ad.extend.patterns import Pattern, by_batch, reads
-from tape_ad.extend.rules import Call, Entry, outputs, overridable, rule, takes_over
+from tape_ad.extend.rules import Entry, arguments_of, outputs, overridable, rule, takes_over
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.functions import expm
 from tape_ad.scipy.linalg.systems import Coefficients, RightHandSide, in_columns
@@ -147,11 +147,6 @@ def iterated_in_right(
     return RightHandSide(started_afresh(data, pattern, name, options), vector=True)
 
 
-def iterated_signature(data: Array, b: Array, pattern: Any, name: str, options: Any) -> Call:
-    """Sort the arguments of `iterated`."""
-    return (as_array(data), as_array(b)), {"pattern": pattern, "name": name, "options": options}
-
-
 def matrix_of(operator: Any) -> Any:
     """Give the matrix of an operator that holds handles, and any other operator as it is."""
     matrix = operator.matmat(np.eye(operator.shape[1]))
@@ -163,6 +158,22 @@ def iteration(name: str) -> Solver:
     solver = getattr(scipy.sparse.linalg, name)
 
     def public(A: Any, b: Array, *args: Any, **options: Any) -> Any:  # noqa: N803 - SciPy's name
+        """Solve ``A @ x = b`` by iteration, as `scipy.sparse.linalg.{name}` does.
+
+        Parameters
+        ----------
+        A : matrix, sparse or dense, of ours or SciPy's, LinearOperator, or Tensor, shape (n, n)
+            Of an operator that holds handles the whole matrix is made.
+        b : array or Tensor, shape (n,)
+        options
+            As in SciPy. A derivative is solved for with the same ones, and so has the same
+            tolerance.
+
+        Returns
+        -------
+        x : array or Tensor, shape (n,)
+        info : int
+        """
         if args:  # which is allowed of x0 alone
             options["x0"] = args[0]
         if isinstance(A, differentiable(scipy.sparse.linalg.LinearOperator)):
@@ -183,21 +194,7 @@ def iteration(name: str) -> Solver:
 
     public.__name__ = public.__qualname__ = name
     public.__module__ = "tape_ad.scipy.sparse.linalg"
-    public.__doc__ = f"""Solve ``A @ x = b`` by iteration, as `scipy.sparse.linalg.{name}` does.
-
-    Parameters
-    ----------
-    A : matrix, sparse or dense, of ours or SciPy's, LinearOperator, or Tensor, shape (n, n)
-        Of an operator that holds handles the whole matrix is made.
-    b : array or Tensor, shape (n,)
-    options
-        As in SciPy. A derivative is solved for with the same ones, and so has the same tolerance.
-
-    Returns
-    -------
-    x : array or Tensor, shape (n,)
-    info : int
-    """
+    public.__doc__ = (public.__doc__ or "").format(name=name)
     return public
 
 
@@ -326,9 +323,11 @@ def expm_multiply(A: Any, B: Array, *more: Any, **options: Any) -> Array:  # noq
 
 
 ITERATIONS: dict[Any, Entry] = {
-    iterated: outputs(iterated_in_data, iterated_in_right, signature=iterated_signature),
+    iterated: outputs(
+        iterated_in_data, iterated_in_right, signature=arguments_of(iterated, "data b")
+    ),
     exponential_times: rule(
         exponential_partial,
-        signature=lambda b, matrix, options: ((b,), {"matrix": matrix, "options": options}),
+        signature=arguments_of(exponential_times, "b"),
     ),
 }

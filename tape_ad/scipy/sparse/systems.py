@@ -13,7 +13,7 @@ from tape_ad.extend.arrays import Array, Shape, as_array, holds, joined
 from tape_ad.extend.maps import PlainMap, adjoint
 from tape_ad.extend.patterns import Pattern as Entries
 from tape_ad.extend.patterns import by_columns, reads
-from tape_ad.extend.rules import Call, Entry, overridable, rule, takes_over
+from tape_ad.extend.rules import Entry, arguments_of, overridable, rule, takes_over
 from tape_ad.scipy.linalg.systems import Coefficients, RightHandSide, in_columns, outer
 from tape_ad.scipy.sparse.arrays import Pattern, pattern_of
 
@@ -171,13 +171,6 @@ def system_of(data: Array, pattern: Pattern, triangular: tuple[bool, bool] | Non
     return Triangular(data, pattern, sparse_solved, *triangular)
 
 
-def solved_signature(
-    data: Array, b: Array, pattern: Pattern, *, triangular: tuple[bool, bool] | None = None
-) -> Call:
-    """Sort the arguments of `sparse_solved`."""
-    return (as_array(data), as_array(b)), {"pattern": pattern, "triangular": triangular}
-
-
 def spsolve(
     A: Any,  # noqa: N803 - SciPy's name
     b: Array,
@@ -265,7 +258,7 @@ SPARSE_SYSTEMS: dict[Any, Entry] = {
         lambda out, data, b, pattern, triangular: RightHandSide(
             system_of(data, pattern, triangular), b.ndim == 1
         ),
-        signature=solved_signature,
+        signature=arguments_of(sparse_solved, "data b"),
     ),
 }
 
@@ -441,6 +434,6 @@ def factorized(A: Any) -> Callable[[Array], Array]:  # noqa: N803 - SciPy's name
 SPARSE_FACTORS: dict[Any, Entry] = {
     solved_by_factors: rule(
         lambda out, b, factors, trans: Solved(factors, trans, b.ndim == 1),
-        signature=lambda b, factors, trans: ((b,), {"factors": factors, "trans": trans}),
+        signature=arguments_of(solved_by_factors, "b"),
     ),
 }

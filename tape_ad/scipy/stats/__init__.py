@@ -65,7 +65,7 @@ from tape_ad.scipy.stats.plots import DRAWING
 from tape_ad.scipy.stats.ranks import PUBLISHED, RANKS
 from tape_ad.scipy.stats.tabulated import with_numbers
 
-add_rules(merged(FORMULAS, METHODS, RANKS))
+add_rules(merged(FORMULAS, METHODS, RANKS, comparisons.LIKELIHOODS))
 
 DISTRIBUTIONS: dict[str, Distribution | Multivariate] = {
     **{name: Distribution(name) for name in sorted([*CONTINUOUS, *DISCRETE])},

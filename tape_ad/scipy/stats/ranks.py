@@ -10,8 +10,7 @@ from tape_ad.extend import facts
 from tape_ad.extend.arrays import plain
 from tape_ad.extend.rules import Constant, Entry, overridable, takes_over
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.stats.results import OutcomeResult, SignificanceResult
-from tape_ad.scipy.stats.samples import as_one
+from tape_ad.scipy.stats.samples import OutcomeResult, SignificanceResult, as_one
 
 RANKS: dict[Any, Entry] = {}
 """What gives numbers or arrays, or a statistic and its p-value as a tuple."""

@@ -1,13 +1,12 @@
-"""What functions of samples do with their arguments where handles are among them."""
+"""What functions of samples take and give where handles are among their arguments."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from attrs import frozen
 
 from tape_ad.extend.arrays import Array, as_array, joined, primal
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def as_one(tree: Any) -> Any:
@@ -41,3 +40,28 @@ def floats(operands: Sequence[Any]) -> list[Array]:
         x.astype(weak[type(given) in (int, float)]) if not hasattr(given, "dtype") else x
         for x, given in zip(arrays, operands, strict=True)
     ]
+
+
+# Results
+
+
+class SignificanceResult(NamedTuple):
+    """A statistic, and how likely one as extreme is."""
+
+    statistic: Array
+    pvalue: Array
+
+
+@frozen
+class OutcomeResult:
+    """The same where SciPy does not give a tuple."""
+
+    statistic: Array
+    pvalue: Array
+
+
+class ConfidenceInterval(NamedTuple):
+    """The bounds of what a parameter may be."""
+
+    low: Array
+    high: Array
