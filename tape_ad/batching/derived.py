@@ -133,6 +133,7 @@ class Along:
         data = x.stack
         whole: Any
         one: Any = None
+        kept = False
         if x.ndim == 0 and axis in (0, -1):
             one = function(np.zeros((), x.dtype), *args[1:], **kwargs)  # raises if it needs axes
             data, whole = flattened(x), 1
@@ -143,8 +144,9 @@ class Along:
         elif axis is None and self.none == "all":
             whole = tuple(range(1, x.ndim + 1))
         elif axis is None:
-            if options.get("keepdims") not in (None, False) or self.beside:
+            if self.beside or "keepdims" in parameters(function)[: len(args)]:
                 raise Looped
+            kept = options.pop("keepdims", None) not in (None, False)
             data, whole = flattened(x), 1
         else:
             whole = as_axes(axis, x.ndim)
@@ -155,7 +157,7 @@ class Along:
         out = function(data, *given, **options)
         if one is not None and out.ndim != 1 + np.ndim(one):  # as np.diff of no differences
             raise Looped
-        return out
+        return np.reshape(out, (-1, *(1,) * x.ndim)) if kept else out
 
     def aligned(self, batch: Batch, args: Any, kwargs: Options) -> tuple[Any, Options]:
         """Give the arguments with all operands in stacks that are broadcast against each other."""

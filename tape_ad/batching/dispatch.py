@@ -19,6 +19,7 @@ from tape_ad.batching.arrays import (
     Members,
     OneByOneError,
     UnbatchableError,
+    asked_by_library,
     shape_of_one,
 )
 from tape_ad.batching.basics import Looped, is_of
@@ -92,6 +93,8 @@ def for_all(
         handler = handler_of(function)
         if handler is not None:
             out = handler(batch, function, args, kwargs)
+            if is_of(out, batch):
+                raise Looped  # as there are arrays of the batch in a list that it has not looked at
             view = facts.view
             kept = view or function is np.astype
             number = kept and is_number(args[0])
@@ -336,6 +339,8 @@ def assigned_out(
     out = kwargs.pop("out")
     targets = out if isinstance(out, tuple) else (out,)
     if any(target is not None and type(target) is not BatchedArray for target in targets):
+        if asked_by_library():
+            raise UnbatchableError
         batch.asked, batch.question = True, caller()
         raise OneByOneError
     if targets[0] is not None:

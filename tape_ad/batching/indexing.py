@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.interpreter import Batch
-from tape_ad.base.arrays.overridable import TRACERS, lift
+from tape_ad.base.arrays.overridable import TRACERS, joined, lift
 from tape_ad.batching.arrays import (
     BatchedArray,
     OneByOneError,
@@ -227,7 +227,7 @@ def placed(batch: Batch, x: BatchedArray, key: Any, value: Any) -> tuple[Any, An
 
 def taken(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Take elements by indices."""
-    a, indices = args[0], args[1] if len(args) > 1 else kwargs["indices"]
+    a, indices = args[0], joined(args[1] if len(args) > 1 else kwargs["indices"])
     axis = args[2] if len(args) > 2 else kwargs.get("axis")
     mode = kwargs.get("mode", "raise")
     if len(args) > 3:

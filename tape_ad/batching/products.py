@@ -16,7 +16,6 @@ from tape_ad.batching.basics import (
     Options,
     all_of,
     is_of,
-    lone,
     loop_over,
     named,
     ndim_of,
@@ -25,6 +24,7 @@ from tape_ad.batching.basics import (
 )
 from tape_ad.record.primals import memory_of
 from tape_ad.rules.facts import read
+from tape_ad.rules.numpy.einsum import einsum as derived_einsum
 from tape_ad.rules.sparse_products import matmul_sparse, times
 
 
@@ -134,7 +134,7 @@ def einsum(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
         default=0,
     )
     if dots and any(part and "..." in part and not part.startswith("...") for part in parts):
-        raise Looped  # as NumPy lays the dots out in each of them
+        return given(batch, derived_einsum(*args, **kwargs))  # as the dots lie behind others
     named = []
     for part, x in zip(parts, operands, strict=True):
         named.append(letter + part if is_of(x, batch) else part)
@@ -157,31 +157,6 @@ def in_letters(args: Any) -> Any:
 def sharing(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Tell whether the arrays of all share memory."""
     return function(*[memory_of(x) if is_of(x, batch) else x for x in args], **kwargs)
-
-
-def solve(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
-    """Solve systems, with a vector or a matrix on the right."""
-    a, b = named(args, kwargs, "a", "b")
-    if ndim_of(b) != 1:
-        return with_cores(batch, function, (a, b), (2, 2))
-    return with_cores(batch, function, (a, with_axis(batch, b, -1)), (2, 2))[..., 0]
-
-
-def trailing(core: int) -> Handler:
-    """Take a function that acts on the last axes, as many as `core`, of stacks of arrays."""
-
-    def handler(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
-        x = lone(batch, args, kwargs)
-        if x.ndim < core:
-            raise Looped
-        return function(x.stack, *args[1:], **kwargs)
-
-    return handler
-
-
-def picked(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
-    """Multiply matrices."""
-    return product(batch, np.matmul, *named(args, kwargs, "rows", "right"))
 
 
 def contracted(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:

@@ -21,7 +21,6 @@ from tape_ad.batching.basics import (
     refuse_batched,
     spread,
 )
-from tape_ad.batching.products import trailing
 from tape_ad.record.primals import primal
 from tape_ad.rules.numpy.building import linspace
 
@@ -131,11 +130,6 @@ def on_matrices(batch: Batch, function: Function, args: Any, kwargs: Options) ->
     if len(args) > 4:
         raise Looped
     return function(x.stack, axis1=as_axis(first, x.ndim), axis2=as_axis(second, x.ndim), **places)
-
-
-def triangle(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
-    """Take the triangles of each; of vectors it makes matrices first."""
-    return trailing(2)(batch, function, args, kwargs)
 
 
 def diagonal_matrix(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:

@@ -35,7 +35,6 @@ from tape_ad.batching.indexing import (
 from tape_ad.batching.products import (
     contracted,
     einsum,
-    picked,
     sharing,
     sparse_product,
 )
@@ -57,7 +56,6 @@ from tape_ad.batching.shapes import (
 )
 from tape_ad.rules import RULES, entry_of
 from tape_ad.rules.maps.indexing import added_at, scatter
-from tape_ad.rules.maps.matrix_products import times_matrix
 from tape_ad.rules.numpy.building import filled_like, geomspace, linspace
 from tape_ad.rules.numpy.einsum import contract
 from tape_ad.rules.numpy.updates import updated, viewed
@@ -95,7 +93,6 @@ HANDLERS: dict[Any, Handler] = {
     viewed: viewed_in_all,
     scatter: scattered,
     added_at: added,
-    times_matrix: picked,
     contract: contracted,
     np.may_share_memory: sharing,
     np.linalg.norm: norm,

@@ -1006,3 +1006,26 @@ def test_errors_of_some_are_caught_for_those(f: Any) -> None:
 def test_what_is_not_followed_is_called_one_by_one(f: Any) -> None:
     ys = np.random.default_rng(0).normal(size=(4, 5))
     np.testing.assert_allclose(ta.batched(f)(ys), [f(y) for y in ys])
+
+
+@pytest.mark.parametrize("given", [(None, None, False, True), (None,), ()])
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+def test_axes_that_are_kept_of_the_flattened_array(given: tuple[Any, ...]) -> None:
+    kept: dict[str, Any] = {} if len(given) == 4 else {"keepdims": True}
+    x = np.random.default_rng(0).normal(size=(4, 2, 3))
+    found = ta.batched(lambda x: np.median(x, *given, **kept))(x)
+    np.testing.assert_array_equal(found, [np.median(one, *given, **kept) for one in x])
+
+
+def test_places_of_each_in_a_list() -> None:
+    def picked(x: Array, k: Array) -> Array:
+        return np.sum(np.take(x, [2, k, 0]) * np.cos([1.0, 2.0, 3.0]))
+
+    places = np.array([0, 1, 2, 1, 0])
+    for_all = ta.batched(picked)
+    np.testing.assert_array_equal(
+        for_all(X, places), [picked(*p) for p in zip(X, places, strict=True)]
+    )
+    slopes = [ta.grad(picked)(*pair) for pair in zip(X, places, strict=True)]
+    np.testing.assert_array_equal(ta.grad(lambda x: np.sum(for_all(x, places)))(X), slopes)
+    assert not for_all.looped

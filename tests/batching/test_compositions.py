@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy
 
 import tape_ad as ta
 from tape_ad.scipy import interpolate
@@ -184,6 +185,10 @@ INTERPOLATORS = (
 )
 
 
+OLD = np.lib.NumpyVersion(scipy.__version__) < "1.16.0"  # whose code asks for values
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
 @pytest.mark.parametrize("kind", INTERPOLATORS)
 def test_interpolation_of_batched_values_at_batched_points(kind: str) -> None:
     rng = np.random.default_rng(2)
@@ -209,7 +214,7 @@ def test_interpolation_of_batched_values_at_batched_points(kind: str) -> None:
         close(found[0], by_values)
         close(found[1], by_points)
     for each in (both, of_values, of_points, for_all):
-        assert not each.looped
+        assert OLD or not each.looped
 
 
 def close(found: Array, expected: Any) -> None:

@@ -114,7 +114,8 @@ class Windows:
         if self.padded == self.size:
             return x
         shape = x.shape[: -len(self.size)] + self.padded
-        out = np.full(shape, value, x.dtype) if value else np.zeros(shape, x.dtype)
+        like = np.full_like  # as one of a batch may stand for each
+        out = like(x, value, order="C", shape=shape) if value else np.zeros(shape, x.dtype)
         out[self.inside] = x
         return out
 

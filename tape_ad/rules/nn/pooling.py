@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import anywhere, is_plain, overridable, whole
+from tape_ad.base.arrays.overridable import anywhere, as_in_key, is_plain, overridable, whole
 from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, arguments_of, constants, rule
 from tape_ad.rules.maps import Array, Chain, Index, LinearMap, Reshape, Shape
@@ -97,7 +97,7 @@ def positions(windows: Windows, which: Array, lead: tuple[int, ...]) -> Array:
     """Turn places within windows into positions in the flattened array."""
     make = remembered_starts if which.size <= FEW else starts
     begin, within = make(windows, lead)
-    return np.add(begin, np.take(within, which))
+    return np.add(begin, np.take(as_in_key(within, (which,)), which))
 
 
 FEW = 20_000
