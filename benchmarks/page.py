@@ -1,4 +1,4 @@
-"""The page that is written."""
+"""The pages that are written."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,44 +10,29 @@ from benchmarks.growth import growth
 from benchmarks.libraries import LIBRARIES, OURS
 from benchmarks.native import native_section
 from benchmarks.results import Result, Target
-from benchmarks.tables import duration, megabytes, table
+from benchmarks.tables import duration, megabytes, rounded, table
 
-__all__ = ["markdown"]
+__all__ = ["pages"]
 
 
-def markdown(found: Run, chart: str) -> str:
-    """Write the page."""
-    targets = found.targets()
-    missed = [target for target in targets if not target.met]
-    lines = [
+def pages(found: Run, chart: str) -> dict[str, str]:
+    """Write the pages, by their files' names: what users look for, and what developers do."""
+    parts = {"benchmarks.md": for_users(found, chart), "benchmarks-in-detail.md": in_detail(found)}
+    return {name: "\n".join(lines) + "\n" for name, lines in parts.items()}
+
+
+def for_users(found: Run, chart: str) -> list[str]:
+    """Write how tape_ad compares, and where it loses."""
+    return [
         "# Benchmarks",
         "",
         "This page is written by `python -m benchmarks`; do not edit it. Every library has its own",
         "process; they run in turn, on one core, with one thread for linear algebra. Before any",
         f"time is taken, all derivatives are compared in float64 and agree to {TOLERANCE:.0e}.",
-        "Importing tape_ad teaches the C library to keep freed memory, in its own process alone.",
-        "",
-        *(f"- {what}: {value}" for what, value in found.setting.items()),
-        "- Versions: " + "; ".join(f"{LIBRARIES[n].title} {v}" for n, v in found.versions.items()),
-        *(f"- {LIBRARIES[n].title} is left out: {why}" for n, why in found.missing.items()),
+        "[In detail](benchmarks-in-detail.md) are the targets, compiled code, single functions and",
+        "what each workload is.",
         "",
         f"![How many times as long as tape_ad each library takes]({chart})",
-        "",
-        f"## Targets: {len(targets) - len(missed)} of {len(targets)} met",
-        "",
-        *beside_by_hand(found),
-        "",
-        *table(
-            (*COLUMNS, "met"),
-            ((*columns(t), "yes" if t.met else "**no**") for t in targets),
-        ),
-        "",
-        *dropped(found),
-        "## Where tape_ad loses",
-        "",
-        "How many times as long it takes as the other library, or as much memory.",
-        "",
-        *lost(found),
         "",
         "## Medians",
         "",
@@ -56,16 +41,11 @@ def markdown(found: Run, chart: str) -> str:
         "",
         *medians(found),
         "",
-        *compiled_section(found.results, found.functions, found.overheads.get("numpy", {})),
-        *native_section(
-            found.results, found.functions, found.overheads.get("native", {}), found.besides
-        ),
-        *functions_section(found.functions),
-        "## Spread",
+        "## Where tape_ad loses",
         "",
-        "The distance between the quartiles, as a percentage of the median.",
+        "How many times as long it takes as the other library, or as much memory.",
         "",
-        *spreads(found),
+        *lost(found),
         "",
         "## Peak memory beyond the inputs",
         "",
@@ -86,6 +66,48 @@ def markdown(found: Run, chart: str) -> str:
         "",
         *table(("library", "ms"), ((name, f"{t:.0f}") for name, t in found.imports.items())),
         "",
+        "## The run",
+        "",
+        "The first record that tape_ad makes teaches the C library to keep freed memory, in its",
+        "own process alone.",
+        "",
+        *(f"- {what}: {value}" for what, value in found.setting.items()),
+        "- Versions: " + "; ".join(f"{LIBRARIES[n].title} {v}" for n, v in found.versions.items()),
+        *(f"- {LIBRARIES[n].title} is left out: {why}" for n, why in found.missing.items()),
+    ]
+
+
+def in_detail(found: Run) -> list[str]:
+    """Write which targets are met, and what else was measured in the same run."""
+    targets = found.targets()
+    missed = [target for target in targets if not target.met]
+    return [
+        "# Benchmarks in detail",
+        "",
+        "This page is written by `python -m benchmarks`, in the same run as that for",
+        "[users](benchmarks.md); do not edit it.",
+        "",
+        f"## Targets: {len(targets) - len(missed)} of {len(targets)} met",
+        "",
+        *beside_by_hand(found),
+        "",
+        *table(
+            (*COLUMNS, "met"),
+            ((*columns(t), "yes" if t.met else "**no**") for t in targets),
+        ),
+        "",
+        *dropped(found),
+        *compiled_section(found.results, found.functions, found.overheads.get("numpy", {})),
+        *native_section(
+            found.results, found.functions, found.overheads.get("native", {}), found.besides
+        ),
+        *functions_section(found.functions),
+        "## Spread",
+        "",
+        "The distance between the quartiles, as a percentage of the median.",
+        "",
+        *spreads(found),
+        "",
         "## Growth",
         "",
         "Nanoseconds for each node or element, recorded and swept (or captured twice and compiled",
@@ -102,7 +124,6 @@ def markdown(found: Run, chart: str) -> str:
             for r in found.results
         ),
     ]
-    return "\n".join(lines) + "\n"
 
 
 COLUMNS = ("what", "measured", "at most", "NumPy by hand", "and a record", "nodes")
@@ -156,8 +177,8 @@ def medians(found: Run) -> list[str]:
     def cell(result: Result, name: str) -> str:
         if name not in result.times:
             return ""
-        median = duration(result.times[name].median)
-        return median if name == OURS else f"{median}<br>{result.ratio(name):.3g}"
+        median = duration(result.times[name].median, digits=2)
+        return median if name == OURS else f"{median}<br>{rounded(result.ratio(name), 2)}"
 
     return by_library(found, names, cell)
 

@@ -22,7 +22,7 @@ from benchmarks.growth import GROWTHS, nanoseconds_per_element, record_cost
 from benchmarks.imports import import_milliseconds
 from benchmarks.libraries import LIBRARIES, OURS, OURS_COMPILED, OURS_NATIVE, TORCH, TORCH_COMPILED
 from benchmarks.overhead import OVERHEADS, overhead_seconds
-from benchmarks.page import markdown
+from benchmarks.page import pages
 from benchmarks.report import printed, printed_targets
 from benchmarks.results import Result
 from benchmarks.threads import two_threads_beside_one
@@ -243,8 +243,9 @@ def cores() -> int:
 
 
 def write(found: Run) -> None:
-    """Write the page and its chart."""
+    """Write the pages and their chart."""
     DOCS.mkdir(exist_ok=True)
     draw(found, DOCS / "benchmarks.png")
-    (DOCS / "benchmarks.md").write_text(markdown(found, "benchmarks.png"))
-    print(f"\nwritten: {DOCS / 'benchmarks.md'}")
+    for name, text in pages(found, "benchmarks.png").items():
+        (DOCS / name).write_text(text)
+        print(f"\nwritten: {DOCS / name}")

@@ -5,11 +5,15 @@ from collections.abc import Iterable, Sequence
 __all__ = ["duration", "megabytes", "microseconds", "table"]
 
 
-def duration(seconds: float) -> str:
-    """Write a time with three digits."""
-    if seconds < 1e-3:
-        return f"{seconds * 1e6:.3g} us"
-    return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
+def duration(seconds: float, digits: int = 3) -> str:
+    """Write a time with a few digits."""
+    scale, unit = (1e6, "us") if seconds < 1e-3 else (1e3, "ms") if seconds < 1 else (1, "s")
+    return f"{rounded(seconds * scale, digits)} {unit}"
+
+
+def rounded(value: float, digits: int) -> str:
+    """Write a number with a few digits, and never with a power of ten."""
+    return f"{float(f'{value:.{digits}g}'):g}"
 
 
 def microseconds(seconds: float) -> str:

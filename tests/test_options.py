@@ -15,6 +15,8 @@ import tape_ad.scipy.integrate
 import tape_ad.scipy.optimize
 from tape_ad import nn, optim, parameters, testing, training
 from tape_ad.base.naming import function_name
+from tape_ad.extend import facts, rules
+from tape_ad.interop import autograd
 from tape_ad.nn import initializers
 from tape_ad.scipy import integrate, optimize
 from tests.rules.rows import CONSTANTS, ROWS
@@ -530,6 +532,34 @@ def test_every_function_of_scipy_with_options_has_a_call() -> None:
             if options and not known and not {function, original} & {*CALLS, *FIRST_ROWS}:
                 without.append(f"{package}.{name}")
     assert without == []
+
+
+# Of what other packages are written with
+
+EXTENDING: dict[Any, Call] = {
+    facts.Facts: facts.Facts,
+    facts.along: facts.along,
+    rules.overridable: lambda **options: rules.overridable(square, **options),
+    rules.arguments_of: lambda **options: rules.arguments_of(square, "x", **options)(X),
+    rules.rule: lambda **options: rules.rule(lambda out, x: 2 * x, **options),
+    rules.constants: lambda **options: rules.constants(square, **options),
+    rules.Derivation: lambda **options: rules.Derivation(square, **options),
+    autograd.hessian_vector_product: lambda **options: autograd.hessian_vector_product(
+        total, **options
+    )(X, X),
+    autograd.vector_jacobian_product: lambda **options: autograd.vector_jacobian_product(
+        square, **options
+    )(X, X),
+    autograd.make_ggnvp: lambda **options: autograd.make_ggnvp(square, **options)(X)(X),
+}
+
+
+@pytest.mark.parametrize("function", EXTENDING, ids=lambda function: function.__name__)
+def test_what_packages_are_written_with_looks_at_its_options(function: Any) -> None:
+    for each in own_parameters(function):
+        if each.default is not each.empty and each.name != "saves":  # which a call is asked
+            with pytest.raises((TypeError, ValueError, AttributeError)):
+                EXTENDING[function](**{each.name: 3.5})
 
 
 @pytest.mark.parametrize("x0", [X, {"a": X}], ids=["array", "tree"])

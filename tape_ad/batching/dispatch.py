@@ -19,7 +19,6 @@ from tape_ad.batching.arrays import (
     Members,
     OneByOneError,
     UnbatchableError,
-    asked_by_library,
     shape_of_one,
 )
 from tape_ad.batching.basics import Looped, is_of
@@ -62,6 +61,8 @@ def answer_in_batch(
     """Compute a function for all of a batch: at once if it is known how, or else in a loop."""
     if batch.ended:
         raise ValueError(ENDED)
+    if function is getitem:
+        return item_in_batch(batch, *args)
     if batch.counted is None:
         return for_all(batch, function, args, kwargs)
     try:
@@ -77,7 +78,7 @@ def for_all(
     """Compute a function for all of a batch."""
     args, kwargs = out_by_name(function, args, kwargs)
     if kwargs.get("out") is not None:
-        return assigned_out(function, args, dict(kwargs))
+        return assigned_out(batch, function, args, dict(kwargs))
     facts = known_facts(function)
     if facts.about_shapes:
         return function(*map_leaves(like_one, args), **kwargs)
@@ -302,6 +303,8 @@ def one_of(leaf: Any, batch: Batch, i: int) -> Any:
     """Give what an array or a generator of a batch stands for in one of it."""
     if is_of(leaf, batch):
         return leaf.stack[i, ...] if leaf.whole else leaf.stack[i]
+    if type(leaf) is slice:
+        return slice(*(one_of(bound, batch, i) for bound in (leaf.start, leaf.stop, leaf.step)))
     own = isinstance(leaf, Members) and leaf.batch_of_members is batch
     return leaf.members[i] if own else leaf
 
@@ -326,19 +329,17 @@ def joined(batch: Batch, function: Function, parts: tuple[Any, ...]) -> Any:
     return BatchedArray(np.stack(parts), batch, not number)
 
 
-def assigned_out(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def assigned_out(
+    batch: Batch, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     """Compute a function, and write what it gives into what ``out=`` names."""
     out = kwargs.pop("out")
     targets = out if isinstance(out, tuple) else (out,)
     if any(target is not None and type(target) is not BatchedArray for target in targets):
-        if asked_by_library():
-            raise UnbatchableError
-        raise InPlaceError(
-            f"{called(function)}: what is computed for each of a batch cannot be written into one "
-            "array; leave out= away, or write to np.zeros_like(x) of a batched x"
-        )
+        batch.asked, batch.question = True, caller()
+        raise OneByOneError
     if targets[0] is not None:
-        in_dtype_of(targets[0], function, args, kwargs)
+        args = in_dtype_of(targets[0], function, args, kwargs)
     if kwargs.get("where", True) is not True and targets[0] is not None:
         where = kwargs.pop("where")
         result = call(function, args, kwargs)
@@ -388,6 +389,11 @@ def item(x: Any, key: Any) -> Any:
         key = unwrapped(key)
     if type(found) is not Batch or found.ended:
         return found.call(getitem, (x, key), NO_OPTIONS)
+    return item_in_batch(found, x, key)
+
+
+def item_in_batch(found: Batch, x: Any, key: Any) -> Any:
+    """Pick from each of a batch, or from what is the same for each by keys of each."""
     try:
         out = item_of_all(found, x, key)
     except IndexError:  # of some, perhaps

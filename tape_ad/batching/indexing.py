@@ -50,7 +50,7 @@ def item_of_all(batch: Batch, x: Any, key: Any) -> Any:
 
 def key_of_all(batch: Batch, x: Any, key: Any) -> tuple[tuple[Any, ...], Any]:
     """Write a key for all, and which axes to move behind it (from where and to where), or None."""
-    entries = key if type(key) is tuple else (key,)
+    entries = tuple(map(with_plain_bounds, key if type(key) is tuple else (key,)))
     if is_of(x, batch) and PLAIN.issuperset(map(type, entries)):
         return (WHOLE, *entries), None
     entries = tuple(map(as_entry, entries))
@@ -86,6 +86,16 @@ def key_of_all(batch: Batch, x: Any, key: Any) -> tuple[tuple[Any, ...], Any]:
     if parted:
         aligned.insert(dots, ...)
     return tuple(aligned), (behind, 0) if behind else None
+
+
+def with_plain_bounds(entry: Any) -> Any:
+    """Give a slice the bounds of those that the function goes on for."""
+    if type(entry) is not slice:
+        return entry
+    bounds = entry.start, entry.stop, entry.step
+    if BatchedArray not in map(type, bounds):
+        return entry
+    return slice(*(operator.index(b) if type(b) is BatchedArray else b for b in bounds))
 
 
 def is_mask(entry: Any, batch: Batch) -> bool:

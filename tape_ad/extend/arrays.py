@@ -8,6 +8,7 @@ such as `ratio`, have a value and a derivative where the formula as it stands ha
 from tape_ad.base.arrays.interpreter import unwrapped as unwrapped
 from tape_ad.base.arrays.overridable import SYMBOLS as SYMBOLS
 from tape_ad.base.arrays.overridable import array_of as array_of
+from tape_ad.base.arrays.overridable import as_in_key as as_in_key
 from tape_ad.base.arrays.overridable import batch_in as batch_in
 from tape_ad.base.arrays.overridable import foreign as foreign
 from tape_ad.base.arrays.overridable import holds as holds

@@ -21,4 +21,5 @@ from tape_ad.transforms.lockstep import minimum_for_all as minimum_for_all
 from tape_ad.transforms.lockstep import root_for_all as root_for_all
 from tape_ad.transforms.lockstep import squares_for_all as squares_for_all
 from tape_ad.transforms.lockstep import vanishes as vanishes
+from tape_ad.transforms.opaque import opaque as opaque
 from tape_ad.transforms.tracing import check_callable as check_callable

@@ -18,22 +18,14 @@ from tape_ad.nn.attention import (
     scaled_dot_product_attention,
 )
 from tape_ad.nn.convolutions import (
-    AvgPool1d,
-    AvgPool2d,
     Conv1d,
     Conv2d,
     ConvTranspose1d,
     ConvTranspose2d,
-    MaxPool1d,
-    MaxPool2d,
-    avg_pool1d,
-    avg_pool2d,
     conv1d,
     conv2d,
     conv_transpose1d,
     conv_transpose2d,
-    max_pool1d,
-    max_pool2d,
 )
 from tape_ad.nn.layers import (
     Dropout,
@@ -61,6 +53,16 @@ from tape_ad.nn.normalization import (
     LayerNorm,
     group_norm,
     layer_norm,
+)
+from tape_ad.nn.pooling import (
+    AvgPool1d,
+    AvgPool2d,
+    MaxPool1d,
+    MaxPool2d,
+    avg_pool1d,
+    avg_pool2d,
+    max_pool1d,
+    max_pool2d,
 )
 from tape_ad.nn.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
 from tape_ad.nn.stores import Layer, Parameter, init, partition, summary

@@ -1,11 +1,10 @@
-"""Convolutional and pooling layers for sequences and images."""
+"""Convolutional layers for sequences and images, and how windows move over these."""
 
 import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-import attrs
 import numpy as np
 from attrs import NOTHING, Attribute, field, frozen
 
@@ -15,9 +14,7 @@ from tape_ad.nn.calls import Params, Rng, layer_call, of_two
 from tape_ad.nn.initializers import uniform
 from tape_ad.nn.layers import FLOAT64
 from tape_ad.nn.stores import Layer, Parameter, as_dtype, as_length, floating, named, positive
-from tape_ad.rules.nn.activations import real
 from tape_ad.rules.nn.images import Windows, convolve_images, correlate_images, image_adjoint
-from tape_ad.rules.nn.pooling import largest, sum_of_windows
 
 Lengths = int | Sequence[int]
 
@@ -118,23 +115,12 @@ def convolve(
 ) -> Array:
     """Convolve images in one or two dimensions, for `conv1d` and `conv2d`."""
     name = f"conv{rank}d"
-    x, weight = images_and_kernels(name, rank, x, weight)
-    if x.shape[-rank - 1] != weight.shape[1] * groups or weight.shape[0] % groups:
-        raise ShapeError(
-            f"{name}: an input of shape {x.shape} and a weight of shape {weight.shape} do not fit "
-            f"with groups={groups}; the weight is (out_channels, in_channels // groups, ...)"
-        )
+    x, weight, bias = checked_operands(name, rank, x, weight, bias, groups)
     windows = windows_of(name, x, weight.shape[2:], stride, padding, dilation, groups)
     batch = x if x.ndim == rank + 2 else x[None]
     if bias is None:
         out = correlate_images(batch, weight, windows=windows)
     else:
-        bias = as_array(bias)
-        if bias.shape != weight.shape[:1]:
-            raise ShapeError(
-                f"{name}: a weight of shape {weight.shape} needs a bias of shape "
-                f"{weight.shape[:1]}, got {bias.shape}"
-            )
         out = convolve_images(batch, weight, bias, windows=windows)
     return out if batch is x else out[0]
 
@@ -225,15 +211,40 @@ def conv_transpose2d(
     return convolve_transposed(2, x, weight, bias, *args)
 
 
-def images_and_kernels(name: str, rank: int, x: Array, weight: Array) -> tuple[Array, Array]:
-    """Check how many axes an input and a weight have, and give them as arrays."""
+def checked_operands(
+    name: str,
+    rank: int,
+    x: Array,
+    weight: Array,
+    bias: Array | None,
+    groups: int,
+    *,
+    transposed: bool = False,
+) -> tuple[Array, Array, Array | None]:
+    """Check the shapes of an input, a weight and a bias, and give them as arrays."""
     x, weight = as_array(x), as_array(weight)
     if weight.ndim != rank + 2 or x.ndim not in (rank + 1, rank + 2):
         raise ShapeError(
             f"{name}: needs an input of {rank + 1} or {rank + 2} axes and a weight of {rank + 2}, "
             f"got shapes {x.shape} and {weight.shape}"
         )
-    return x, weight
+    first, second = ("in", "out") if transposed else ("out", "in")
+    channels = {first: weight.shape[0], second: weight.shape[1] * groups}
+    if x.shape[-rank - 1] != channels["in"] or weight.shape[0] % groups:
+        raise ShapeError(
+            f"{name}: an input of shape {x.shape} and a weight of shape {weight.shape} do not fit "
+            f"with groups={groups}; the weight is ({first}_channels, {second}_channels // groups, "
+            "...)"
+        )
+    if bias is None:
+        return x, weight, None
+    bias = as_array(bias)
+    if bias.shape != (channels["out"],):
+        raise ShapeError(
+            f"{name}: a weight of shape {weight.shape} needs a bias of shape "
+            f"{(channels['out'],)}, got {bias.shape}"
+        )
+    return x, weight, bias
 
 
 def convolve_transposed(
@@ -249,12 +260,7 @@ def convolve_transposed(
 ) -> Array:
     """Apply the adjoint of a convolution, for `conv_transpose1d` and `conv_transpose2d`."""
     name = f"conv_transpose{rank}d"
-    x, weight = images_and_kernels(name, rank, x, weight)
-    if x.shape[-rank - 1] != weight.shape[0] or weight.shape[0] % groups:
-        raise ShapeError(
-            f"{name}: an input of shape {x.shape} and a weight of shape {weight.shape} do not fit "
-            f"with groups={groups}; the weight is (in_channels, out_channels // groups, ...)"
-        )
+    x, weight, bias = checked_operands(name, rank, x, weight, bias, groups, transposed=True)
     kernel = weight.shape[2:]
     steps, around, more, apart = (
         lengths(rank, each) for each in (stride, padding, output_padding, dilation)
@@ -280,12 +286,6 @@ def convolve_transposed(
         batch = np.pad(batch, [(0, 0), (0, 0), *beyond])
     out = image_adjoint(batch, weight, windows=windows)
     if bias is not None:
-        bias = as_array(bias)
-        if bias.shape != out.shape[1:2]:
-            raise ShapeError(
-                f"{name}: {out.shape[1]} output channels need a bias of shape {out.shape[1:2]}, "
-                f"got {bias.shape}"
-            )
         out = out + np.reshape(bias, (-1,) + (1,) * rank)
     return out if x.ndim == rank + 2 else out[0]
 
@@ -621,291 +621,6 @@ class ConvTranspose2d(ConvTranspose):
     >>> params = ta.nn.init(layer, np.random.default_rng(0))
     >>> layer(params, np.zeros((5, 8, 7, 7))).shape
     (5, 1, 14, 14)
-    """
-
-    rank: ClassVar[int] = 2
-
-
-def max_pool1d(
-    x: Array,
-    kernel_size: Lengths,
-    stride: Lengths | None = None,
-    padding: Lengths = 0,
-    dilation: Lengths = 1,
-) -> Array:
-    """Take the maximum of each window of a sequence; see `max_pool2d`.
-
-    Parameters
-    ----------
-    x : array or Tensor, shape (..., length)
-    kernel_size, stride, padding, dilation
-        As for `max_pool2d`.
-
-    Returns
-    -------
-    array or Tensor, shape (..., length)
-
-    Raises
-    ------
-    ShapeError
-        When no window fits.
-
-    Examples
-    --------
-    >>> max_pool1d(np.array([1.0, 3.0, 2.0, 0.0]), 2)
-    array([3., 2.])
-    """
-    return max_pool(1, x, kernel_size, stride, padding, dilation)
-
-
-def max_pool2d(
-    x: Array,
-    kernel_size: Lengths,
-    stride: Lengths | None = None,
-    padding: Lengths = 0,
-    dilation: Lengths = 1,
-) -> Array:
-    """Take the maximum of each window of an image.
-
-    Where several elements tie, the first one gets the gradient, as in PyTorch.
-
-    Parameters
-    ----------
-    x : array or Tensor, shape (..., height, width)
-    kernel_size : int or a pair
-    stride : int or a pair, optional
-        The steps between windows; the kernel's size when left out.
-    padding : int or a pair
-        How far windows reach over the border on both sides, at most half of the kernel's size.
-        What is there is never the maximum.
-    dilation : int or a pair
-        The steps within a window.
-
-    Returns
-    -------
-    array or Tensor, shape (..., height, width)
-
-    Raises
-    ------
-    ShapeError
-        When no window fits.
-
-    Examples
-    --------
-    >>> max_pool2d(np.arange(16.0).reshape(4, 4), 2)
-    array([[ 5.,  7.],
-           [13., 15.]])
-    """
-    return max_pool(2, x, kernel_size, stride, padding, dilation)
-
-
-def max_pool(
-    rank: int,
-    x: Array,
-    kernel_size: Lengths,
-    stride: Lengths | None,
-    padding: Lengths,
-    dilation: Lengths,
-) -> Array:
-    """Take the maximum over windows in one or two dimensions."""
-    name = f"max_pool{rank}d"
-    x = real(x, name)
-    kernel = checked_kernel(name, rank, kernel_size, padding)
-    windows = windows_of(name, x, kernel, kernel if stride is None else stride, padding, dilation)
-    return largest(x, windows=windows)
-
-
-def avg_pool1d(
-    x: Array,
-    kernel_size: Lengths,
-    stride: Lengths | None = None,
-    padding: Lengths = 0,
-    count_include_pad: bool = True,
-) -> Array:
-    """Average over each window of a sequence; see `avg_pool2d`.
-
-    Parameters
-    ----------
-    x : array or Tensor, shape (..., length)
-    kernel_size, stride, padding, count_include_pad
-        As for `avg_pool2d`.
-
-    Returns
-    -------
-    array or Tensor, shape (..., length)
-
-    Raises
-    ------
-    ShapeError
-        When no window fits.
-
-    Examples
-    --------
-    >>> avg_pool1d(np.array([1.0, 3.0, 2.0, 0.0]), 2)
-    array([2., 1.])
-    """
-    return avg_pool(1, x, kernel_size, stride, padding, count_include_pad)
-
-
-def avg_pool2d(
-    x: Array,
-    kernel_size: Lengths,
-    stride: Lengths | None = None,
-    padding: Lengths = 0,
-    count_include_pad: bool = True,
-) -> Array:
-    """Average over each window of an image.
-
-    Parameters
-    ----------
-    x : array or Tensor, shape (..., height, width)
-    kernel_size : int or a pair
-    stride : int or a pair, optional
-        The steps between windows; the kernel's size when left out.
-    padding : int or a pair
-        How many zeros are put on both sides, at most half of the kernel's size.
-    count_include_pad : bool
-        Whether those zeros count in the average.
-
-    Returns
-    -------
-    array or Tensor, shape (..., height, width)
-
-    Raises
-    ------
-    ShapeError
-        When no window fits.
-
-    Examples
-    --------
-    >>> avg_pool2d(np.arange(16.0).reshape(4, 4), 2)
-    array([[ 2.5,  4.5],
-           [10.5, 12.5]])
-    """
-    return avg_pool(2, x, kernel_size, stride, padding, count_include_pad)
-
-
-def avg_pool(
-    rank: int,
-    x: Array,
-    kernel_size: Lengths,
-    stride: Lengths | None,
-    padding: Lengths,
-    count_include_pad: bool,
-) -> Array:
-    """Average over windows in one or two dimensions, for `avg_pool1d` and `avg_pool2d`."""
-    name = f"avg_pool{rank}d"
-    x = as_array(x)
-    kernel = checked_kernel(name, rank, kernel_size, padding)
-    windows = windows_of(name, x, kernel, kernel if stride is None else stride, padding, 1)
-    count: Any = windows.taps
-    if not count_include_pad:
-        count = sum_of_windows(np.ones(windows.size, x.dtype), windows=windows)
-    return sum_of_windows(x, windows=windows) / count
-
-
-def checked_kernel(name: str, rank: int, kernel_size: Lengths, padding: Lengths) -> tuple[int, ...]:
-    """Write out the kernel's size, and refuse windows that would see nothing but padding."""
-    kernel = lengths(rank, kernel_size)
-    if any(2 * p > k or p < 0 for p, k in zip(lengths(rank, padding), kernel, strict=True)):
-        raise ValueError(
-            f"{name}: padding must be at least 0 and at most half of the kernel's size {kernel}, "
-            f"got {padding}"
-        )
-    return kernel
-
-
-@frozen
-class Pool(Layer):
-    """What layers of windows that slide over sequences or images have in common."""
-
-    rank: ClassVar[int]
-
-    kernel_size: Lengths = field(converter=as_lengths, validator=at_least(1))
-    stride: Lengths | None = field(
-        default=None, converter=attrs.converters.optional(as_lengths), validator=at_least(1)
-    )
-    padding: Lengths = field(default=0, converter=as_lengths, validator=at_least(0))
-
-    def __attrs_post_init__(self) -> None:
-        checked_kernel(type(self).__name__, self.rank, self.kernel_size, self.padding)
-
-
-@frozen
-class MaxPool(Pool):
-    """What `MaxPool1d` and `MaxPool2d` have in common."""
-
-    dilation: Lengths = field(default=1, converter=as_lengths, validator=at_least(1))
-
-    def __call__(
-        self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
-    ) -> Array:
-        """Take the maximum of each window; see `max_pool1d` and `max_pool2d`."""
-        return max_pool(self.rank, x, self.kernel_size, self.stride, self.padding, self.dilation)
-
-
-@frozen
-class MaxPool1d(MaxPool):
-    """The maximum of each window of a sequence; see `max_pool1d` for the parameters.
-
-    Examples
-    --------
-    >>> MaxPool1d(2)({}, np.array([[1.0, 3.0, 2.0, 0.0]]))
-    array([[3., 2.]])
-    """
-
-    rank: ClassVar[int] = 1
-
-
-@frozen
-class MaxPool2d(MaxPool):
-    """The maximum of each window of an image; see `max_pool2d` for the parameters.
-
-    Examples
-    --------
-    >>> MaxPool2d(2)({}, np.zeros((5, 3, 8, 8))).shape
-    (5, 3, 4, 4)
-    """
-
-    rank: ClassVar[int] = 2
-
-
-@frozen
-class AvgPool(Pool):
-    """What `AvgPool1d` and `AvgPool2d` have in common."""
-
-    count_include_pad: bool = True
-
-    def __call__(
-        self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
-    ) -> Array:
-        """Average over each window; see `avg_pool1d` and `avg_pool2d`."""
-        return avg_pool(
-            self.rank, x, self.kernel_size, self.stride, self.padding, self.count_include_pad
-        )
-
-
-@frozen
-class AvgPool1d(AvgPool):
-    """The mean of each window of a sequence; see `avg_pool1d` for the parameters.
-
-    Examples
-    --------
-    >>> AvgPool1d(2)({}, np.array([[1.0, 3.0, 2.0, 0.0]]))
-    array([[2., 1.]])
-    """
-
-    rank: ClassVar[int] = 1
-
-
-@frozen
-class AvgPool2d(AvgPool):
-    """The mean of each window of an image; see `avg_pool2d` for the parameters.
-
-    Examples
-    --------
-    >>> AvgPool2d(2)({}, np.zeros((5, 3, 8, 8))).shape
-    (5, 3, 4, 4)
     """
 
     rank: ClassVar[int] = 2

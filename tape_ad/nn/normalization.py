@@ -14,6 +14,7 @@ from tape_ad.nn.initializers import ones, zeros
 from tape_ad.nn.layers import FLOAT64
 from tape_ad.nn.stores import (
     Layer,
+    Moved,
     Parameter,
     as_dtype,
     as_length,
@@ -364,7 +365,7 @@ class BatchNorm(Layer):
                     f"an input of shape {x.shape}"
                 )
             if self.track_running_stats:
-                self._update(value, primal(x), axes)
+                self._update(store, value, primal(x), axes)
             if "bias" in value:
                 scale, shift = (np.reshape(value[name], spread) for name in ("weight", "bias"))
                 return normalize(x, scale, shift, axes, self.eps)
@@ -376,9 +377,16 @@ class BatchNorm(Layer):
             out = out * np.reshape(value["weight"], spread)
         return out + np.reshape(value["bias"], spread) if "bias" in value else out
 
-    def _update(self, value: dict[str, Any], x: Array, axes: tuple[int, ...]) -> None:
+    def _update(
+        self, store: Params, value: dict[str, Any], x: Array, axes: tuple[int, ...]
+    ) -> None:
         """Move the running statistics towards those of a batch."""
-        running = [value[name] for name in ("running_mean", "running_var", "num_batches_tracked")]
+        names = ("running_mean", "running_var", "num_batches_tracked")
+        running = [value[name] for name in names]
+        if isinstance(store, Moved):
+            moved = self._moved(list(map(primal, running)), x, axes)
+            store |= {f"{self.name}.{name}": new for name, new in zip(names, moved, strict=True)}
+            return
         for array in (x, *running):
             refuse_to_change(array, f"the running statistics of the layer {self.name!r}")
         if not all(isinstance(array, np.ndarray) for array in running):
@@ -387,11 +395,24 @@ class BatchNorm(Layer):
                 "must be plain arrays, not handles; write params, statistics = nn.partition(layer, "
                 "store), and call the layer with rec.bind(params) | statistics"
             )
+        for array, new in zip(running, self._moved(running, x, axes), strict=True):
+            array[...] = new
+
+    def _moved(
+        self, running: Sequence[Array], x: Array, axes: tuple[int, ...]
+    ) -> tuple[Array, Array, Array]:
+        """Compute what the running statistics are after one more batch."""
         mean, var, count = running
-        count += 1
-        rate = 1 / int(count) if self.momentum is None else self.momentum
-        mean += rate * (np.mean(x, axis=axes) - mean)
-        var += rate * (np.var(x, axis=axes, ddof=1) - var)
+        count = np.full_like(count, count + 1)
+        rate: Any = self.momentum
+        if rate is None:
+            rate = (1 / count).astype(mean.dtype)
+        batch = np.mean(x, axis=axes), np.var(x, axis=axes, ddof=1)
+        mean, var = (
+            (old + rate * (new - old)).astype(old.dtype)
+            for old, new in zip((mean, var), batch, strict=True)
+        )
+        return mean, var, count
 
 
 @frozen

@@ -146,6 +146,10 @@ class ParametersOfLayers(dict[str, Parameter]):
         )
 
 
+class Moved(dict[str, Any]):
+    """A copy of a store, in which statistics are replaced, and not written to."""
+
+
 @with_hints
 class Layer:
     """A function of a store and an input, that holds configuration and no data.
@@ -209,6 +213,54 @@ class Layer:
         array or Tensor
         """
         raise NotImplementedError
+
+    def apply(
+        self, store: Params, x: Array, /, *, rng: Rng = None, training: bool = False
+    ) -> tuple[Any, dict[str, Any]]:
+        """Apply the layer as a pure function, which gives the statistics that it would move.
+
+        So a whole step of training is a function, which can be compiled.
+
+        Parameters
+        ----------
+        store, x, rng, training
+            As for a call. The store is left as it is.
+
+        Returns
+        -------
+        y : array or Tensor
+        statistics : dict of str to array
+            What of the store is not trained, such as the running statistics of `BatchNorm1d`, as
+            it is after the call.
+
+        Raises
+        ------
+        MissingParameterError
+            When a parameter is not in the store.
+
+        Examples
+        --------
+        >>> import tape_ad as ta
+        >>> layer = ta.nn.BatchNorm1d("norm", 2)
+        >>> store = ta.nn.init(layer, np.random.default_rng(0))
+        >>> x = np.array([[1.0, 2.0], [3.0, 6.0]])
+        >>> y, statistics = layer.apply(store, x, training=True)
+        >>> statistics["norm.running_mean"], store["norm.running_mean"]
+        (array([0.2, 0.4]), array([0., 0.]))
+        """
+        own = Moved(store)
+        y = self(own, x, rng=rng, training=training)
+        if len(own) > len(store):
+            raise MissingParameterError(
+                f"the layer {self._called} needs {sorted(own.keys() - store.keys())}, which apply "
+                "does not put into the store; write layer.init(params, rng) before"
+            )
+        kept = {name for name, each in self.parameters.items() if not each.trained}
+        return y, {
+            name: primal(value) if type(value) is Tensor else value
+            for name, value in own.items()
+            if name in kept
+        }
 
     @property
     def parameters(self) -> dict[str, Parameter]:

@@ -20,6 +20,7 @@ from tape_ad.record.messages.libraries import (
 )
 from tape_ad.record.messages.migration_hints import MigrationHint
 from tape_ad.record.messages.refusals import written_to
+from tape_ad.record.mutation import go_one_by_one
 from tape_ad.record.primals import PLAIN_TYPES, is_number, primal
 from tape_ad.rules.base import as_array
 
@@ -353,9 +354,10 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
 
     def __getitem__(self, key: Any) -> Self:
         kind = type(key)
-        fixed = IMMUTABLE.issuperset(map(type, key)) if kind is tuple else kind in IMMUTABLE
-        if not fixed and is_copied(sys._getframe(1)):
-            key = as_it_is(key)
+        if kind is not slice and kind is not int:
+            fixed = IMMUTABLE.issuperset(map(type, key)) if kind is tuple else kind in IMMUTABLE
+            if not fixed and is_copied(sys._getframe(1)):
+                key = as_it_is(key)
         return self._item(self, key)
 
     # Conversions read the primal, and only where that is plainly meant
@@ -496,6 +498,8 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         if method == "__call__":
             return self._answer(ufunc, inputs, kwargs)
         if method == "at":
+            if hasattr(self, "batch_here"):
+                go_one_by_one(self)
             raise written_to(ufunc)
         if method == "outer":
             x, y = map(as_array, inputs)

@@ -7,6 +7,7 @@ record. Where it meets a handle of a record it is the plain array that it holds.
 
 import sys
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from operator import getitem
 from typing import Any, Never
 from weakref import ref
@@ -22,7 +23,7 @@ from tape_ad.base.arrays.interpreter import (
     looked_through,
     unwrapped,
 )
-from tape_ad.base.arrays.overridable import joined, lift
+from tape_ad.base.arrays.overridable import ACTIVE, joined, lift
 from tape_ad.base.errors import InPlaceError, RecordMismatchError
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT, Arena
@@ -161,7 +162,9 @@ def as_constants(tree: Any, path: str = "") -> Any:
 def constant_of(array: Any, kind: Any) -> Any:
     """Make a constant of an array."""
     handle: Any = new(kind)
-    handle.record, handle.index, handle.mark = None, -1, None
+    handle.record, handle.index = None, -1
+    batches = ACTIVE.get().batches  # whose arrays it may come to hold
+    handle.mark = batches[-1].level if batches else 0
     handle.data = array
     return handle
 
@@ -170,9 +173,11 @@ def gives_constants(args: Any, kwargs: Mapping[str, Any]) -> bool:
     """Tell whether what a call gives without a record is to be a constant.
 
     So it is where a record is asked for its namespace, unless a rule or a sweep of ours calls:
-    those know of plain arrays alone.
+    those know of plain arrays alone. What stands in ``out=`` stays what it is.
     """
     leaves = [*args, *kwargs.values()]
+    if "out" in kwargs:
+        return False
     for leaf in leaves:  # which grows
         kind = type(leaf)
         if kind is Tensor:
@@ -217,6 +222,8 @@ def prepare(target: ConstantTensor) -> None:
     A partial may hold it, and its derivative must stay that of what was computed.
     """
     memory = getattr(target, "memory", None)
+    if hasattr(target.data, "batch_here"):
+        return
     if memory is None:
         if not (has_alone(target, []) and target.data.flags.writeable):
             target.data = clone(target.data)
@@ -233,12 +240,37 @@ def prepare(target: ConstantTensor) -> None:
         memory.move(alive)
 
 
-def refuse_traced(value: Any) -> None:
-    """Raise if a batched or traced array would be written into a constant, which is a plain one."""
-    if not isinstance(value, ArrayInterface) or type(value) in CONSTANTS:
+TRIED_AGAIN: ContextVar[bool] = ContextVar("tape_ad_tried_again", default=False)
+"""Whether a call to which an array of a batch is refused is made again, with handles."""
+
+
+def take_in(target: ConstantTensor, value: Any) -> None:
+    """Let a constant that was made in a batch hold an array for each, which is written to.
+
+    Raises
+    ------
+    InPlaceError
+        Where it was not, or has views, where the call is made again then, and where the value is
+        traced.
+    """
+    own: Any = value.data if type(value) in CONSTANTS else value
+    if not isinstance(own, ArrayInterface):
         return
-    if hasattr(value, "batch_here"):
-        go_one_by_one(value)
+    batch: Any = getattr(own, "batch_here", None)
+    if batch is not None:
+        holder: Any = target.data
+        while hasattr(holder, "batch_here"):
+            if holder.batch_here is batch:
+                return
+            holder = holder.stack
+        memory = getattr(target, "memory", None)
+        apart = memory is None or (memory.owned and len(memory.alive()) == 1)
+        known = batch.level <= target.mark and not TRIED_AGAIN.get()
+        if apart and known and target.data.flags.c_contiguous:
+            target.memory = None
+            target.data = np.array(target.data, like=own)
+            return
+        go_one_by_one(own)
     what = "assigns a batched or traced array to a part of a plain one"
     raise InPlaceError(
         traced_in_a_library(what)
@@ -419,7 +451,7 @@ class Eager:
             promote(target, record)
             target[key] = joined(value)
             return
-        refuse_traced(value)
+        take_in(target, value)
         memory = getattr(value, "memory", None) if type(value) in CONSTANTS else None
         if memory is not None:
             refuse_moving(sys._getframe(2), lambda: memory is getattr(target, "memory", None))
@@ -438,7 +470,7 @@ class Eager:
         if record is not None:
             promote(target, record)
             return Tensor._change(function, target, joined(other))
-        refuse_traced(other)
+        take_in(target, other)
         prepare(target)
         function(target.data, unwrapped(other), out=target.data)
         return target

@@ -133,8 +133,8 @@ straight_makers = FAST_RULES.get
 COMPARISONS = frozenset(
     {np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal}
 )
-OPTIONS = frozenset({type(None), bool, str, type, np.dtype})
-"""The types of options that hold no array."""
+HANDLELESS = PLAIN_TYPES | {type(None), bool, str, type, np.dtype}
+"""The types of operands and options that are no arrays of ours, nor hold any."""
 
 FEW = 1000
 """So many arguments, with what is in lists among them, are looked at in passing."""
@@ -172,31 +172,37 @@ def record_call(function: Function, args: tuple[Any, ...], kwargs: Options = NO_
     return out
 
 
-def answer(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS) -> Any:
+def answer(  # noqa: PLR0912 - straight lines
+    function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS
+) -> Any:
     """Compute and record a call; NotImplemented where another library is to have the say.
 
     Where there are handles of one record, and nothing else that is no plain operand, nobody has to
     look for whose call it is.
     """
     record = None
-    leaves: Any = [*args, *kwargs.values()]
+    leaves: Any = [*args, *kwargs.values()] if kwargs else [*args]
     for x in leaves:  # which grows
         kind = type(x)
+        if kind in HANDLELESS:
+            continue
         if kind is Tensor:
             if record is None:
                 record = x.record
             elif x.record is not record:
                 break
-        elif kind is list or kind is tuple:
-            if len(leaves) > FEW:
-                break
+        elif (kind is tuple or kind is list) and len(leaves) <= FEW:
             leaves += x
-        elif kind not in PLAIN_TYPES and kind not in OPTIONS:
+        else:
             break
     else:
         if record is not None:
             if kwargs or function not in FAST_RULES:
-                return recorded(function, args, kwargs, record.ambient)
+                if record.ambient is not None:
+                    return recorded(function, args, kwargs, record.ambient)
+                out = record_any(function, args, kwargs)
+                asked = type(out) is not Tensor and gives_constants(args, kwargs)
+                return as_constants(out) if asked else out
             if len(args) > 2:
                 return record_several(function, args, record.ambient)
             return record_one(function, *args) if len(args) == 1 else record_two(function, *args)
@@ -223,9 +229,8 @@ def recorded(
     if ambient is not None:
         args, kwargs = ambient.lift(args), ambient.lift(kwargs)
     out = record_any(function, args, kwargs)
-    if type(out) is Tensor or "out" in kwargs or not gives_constants(args, kwargs):
-        return out
-    return as_constants(out)
+    asked = type(out) is not Tensor and gives_constants(args, kwargs)
+    return as_constants(out) if asked else out
 
 
 def record_one(function: Function, x: Any) -> Any:
@@ -510,7 +515,7 @@ def record_output_into(
     given = [each for each in outs if each is not None]
     for target in given:
         refuse_to_write(target, "give out= a handle with memory of its own, or leave it out")
-        in_dtype_of(target, function, args, options)
+        args = in_dtype_of(target, function, args, options)
     if "where" in options and given and isinstance(function, np.ufunc):
         results = record_where(function, args, options, outs)
     elif any(type(leaf) is Tensor for leaf in flatten((args, options))):

@@ -53,7 +53,7 @@ class Memory:
     place : int or Value
         Where that stands among what was recorded; -1 for what depends on nothing.
     boxes : list of weak references
-        What stands for it and its views; of a leaf, which is never assigned to, not of all.
+        What stands for it and its views; nothing where it is a leaf's, which is never assigned to.
     owned : bool
         Whether nobody else is to see what is written there.
     """
@@ -96,15 +96,16 @@ new: Any = object.__new__
 def link(view: Handle, source: Handle) -> None:
     """Note that a handle is a view of another, and so of whatever that is a view of."""
     memory = getattr(source, "memory", None)
+    record: Arena | None = view.record
+    place = source.index if memory is None else memory.place
+    noted = record is None or record.functions[place] is not None  # a leaf is not assigned to
     if memory is None:
         memory = new(Memory)  # its __init__ would take as long again
-        memory.data, memory.place, memory.owned = source.data, source.index, True
-        memory.boxes = [ref(source), ref(view)]
-        view.memory = source.memory = memory  # last, as an interrupt may come between
-        return
+        memory.data, memory.place, memory.owned = source.data, place, True
+        memory.boxes = [ref(source)] if noted else []
+        source.memory = memory
     view.memory = memory
-    record: Arena | None = view.record
-    if record is None or record.functions[memory.place] is not None:  # a leaf is not assigned to
+    if noted:
         memory.boxes.append(ref(view))
 
 
@@ -381,6 +382,7 @@ def out_by_name(
 DTYPE_AT = {
     **dict.fromkeys(("sum", "prod", "mean", "cumsum", "cumprod", "reduce", "accumulate"), 2),
     **dict.fromkeys(("nansum", "nanprod", "nanmean", "nancumsum", "nancumprod"), 2),
+    **dict.fromkeys(("var", "std", "nanvar", "nanstd", "ptp"), 2),
     **dict.fromkeys(("cumulative_sum", "cumulative_prod"), 1),
     "reduceat": 3,
     "trace": 4,
@@ -391,13 +393,28 @@ DTYPE_AT = {
 
 def in_dtype_of(
     out: Any, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
-) -> None:
-    """Add to the options of a call the dtype that NumPy computes in, as it writes to `out`."""
+) -> tuple[Any, ...]:
+    """Add to the options of a call the dtype that NumPy computes in, as it writes to `out`.
+
+    A mean that is subtracted first has the dtype of the operand all the same. Of what takes no
+    dtype, the operand is cast.
+    """
     if len(args) > DTYPE_AT.get(function.__name__, -1) or options.get("dtype") is not None:
-        return
+        return args
     dtypes = [leaf.dtype for leaf in flatten((args, options)) if hasattr(leaf, "dtype")]
     if dtypes and (wide := np.result_type(out.dtype, *dtypes)) != np.result_type(*dtypes):
+        if function is np.ptp:
+            return (args[0].astype(wide), *args[1:])
         options["dtype"] = wide
+        mean_of = MEAN_OF.get(function)
+        if mean_of is not None and options.get("mean", np._NoValue) is np._NoValue:
+            among = {"dtype": args[0].dtype} | ({"axis": args[1]} if len(args) > 1 else {})
+            among |= {name: options[name] for name in ("axis", "where") if name in options}
+            options["mean"] = mean_of(args[0], keepdims=True, **among)
+    return args
+
+
+MEAN_OF = {np.var: np.mean, np.std: np.mean, np.nanvar: np.nanmean, np.nanstd: np.nanmean}
 
 
 def refuse_to_write(target: Handle, instead: str) -> None:

@@ -1,7 +1,7 @@
 """The record: an arena with leaves, made afresh for every step."""
 
 import operator
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Never, NoReturn, Self
 
 import numpy as np
@@ -146,7 +146,7 @@ class ComputationRecord(Shown):
         data = self._data_of(data, "")
         leaf = self.note(None, (), NO_OPTIONS, data)
         if self.check_inputs is None:  # else an observer sees all elements, or nobody does
-            self._note_elements(leaf)
+            self._note_elements((leaf,))
         return leaf
 
     def constant(self, data: Any) -> Tensor:
@@ -207,7 +207,7 @@ class ComputationRecord(Shown):
         length, leaves = len(self), []
 
         def leaf_of(leaf: Any, path: str) -> Any:
-            if not (type(leaf) is np.ndarray or is_number_like(leaf)):
+            if type(leaf) is not ndarray and not is_number_like(leaf):
                 return leaf
             data = self._data_of(leaf, path)
             handle = self.note(None, (), NO_OPTIONS, data, (), (), None, path or None)
@@ -220,8 +220,7 @@ class ComputationRecord(Shown):
             self._withdraw(length, len(leaves))
             raise
         if self.check_inputs is None:
-            for leaf in leaves:
-                self._note_elements(leaf)
+            self._note_elements(leaves)
         return bound
 
     def note(
@@ -389,14 +388,15 @@ class ComputationRecord(Shown):
             f"<ComputationRecord: {len(self)} nodes, {leaves} leaves, {self.nbytes} bytes{nested}>"
         )
 
-    def _note_elements(self, leaf: Tensor) -> None:
-        """Keep a few elements of what a leaf was made of, which a sweep compares."""
-        data: Any = leaf.data
-        while type(data) is Tensor:
-            data = data.data
-        if type(data) is ndarray:  # no number, and NumPy's
-            few = data if data.nbytes <= WHOLE else few_of(data)
-            self.inputs.append((leaf.index, few, few.tobytes(), data))
+    def _note_elements(self, leaves: Iterable[Tensor]) -> None:
+        """Keep a few elements of what leaves were made of, which a sweep compares."""
+        for leaf in leaves:
+            data: Any = leaf.data
+            while type(data) is Tensor:
+                data = data.data
+            if type(data) is ndarray:  # no number, and NumPy's
+                few = data if data.nbytes <= WHOLE else few_of(data)
+                self.inputs.append((leaf.index, few, few.tobytes(), data))
 
     def _data_of(self, leaf: Any, path: str) -> Any:
         if type(leaf) is ndarray and leaf.dtype.kind == "f":  # nearly all are

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from attrs import evolve, field, frozen
+from attrs import evolve, field, frozen, validators
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from tape_ad.base.arrays.overridable import asarray, is_traced
@@ -34,6 +34,10 @@ Signature = Callable[..., Call]
 
 NO_VALUE: Any = np._NoValue
 """What NumPy's options are where they were not given."""
+
+
+IS_FACTS = validators.instance_of(Facts)
+IS_FUNCTION = validators.optional(validators.is_callable())
 
 
 @frozen(eq=False, repr=False)
@@ -71,11 +75,11 @@ class Rule:
 
     makers: tuple[Any, ...] = ()
     variadic: Makers | None = None
-    signature: Signature | None = None
-    compute: Callable[..., Any] | None = None
+    signature: Signature | None = field(default=None, validator=IS_FUNCTION)
+    compute: Callable[..., Any] | None = field(default=None, validator=IS_FUNCTION)
     saves: bool = False
     multiple: bool = False
-    facts: Facts = UNKNOWN
+    facts: Facts = field(default=UNKNOWN, validator=IS_FACTS)
     straight: bool = field(init=False)
 
     @straight.default
@@ -105,8 +109,8 @@ class Derivation:
     """
 
     compute: Callable[..., Any]
-    signature: Signature | None = None
-    facts: Facts = UNKNOWN
+    signature: Signature | None = field(default=None, validator=IS_FUNCTION)
+    facts: Facts = field(default=UNKNOWN, validator=IS_FACTS)
 
 
 @frozen(eq=False, repr=False)
@@ -123,7 +127,7 @@ class Constant:
     >>> table = {np.sign: Constant(), np.argmax: Constant()}
     """
 
-    facts: Facts = UNKNOWN
+    facts: Facts = field(default=UNKNOWN, validator=IS_FACTS)
 
 
 @frozen(eq=False, repr=False)
@@ -142,7 +146,7 @@ class Filled:
     >>> table = {np.zeros_like: Filled(), np.full_like: Filled()}
     """
 
-    facts: Facts = UNKNOWN
+    facts: Facts = field(default=UNKNOWN, validator=IS_FACTS)
 
 
 @frozen(eq=False, repr=False)
@@ -162,7 +166,7 @@ class Refused:
     """
 
     instead: str
-    facts: Facts = UNKNOWN
+    facts: Facts = field(default=UNKNOWN, validator=IS_FACTS)
 
 
 Entry = Rule | Derivation | Constant | Filled | Refused

@@ -84,6 +84,19 @@ def cores_in(terms: str) -> tuple[Core, ...]:
     return tuple(found)
 
 
+KINDS: dict[tuple[str, ...], Callable[[Any], bool]] = {
+    ("signature", "axis", "lengths", "routine"): lambda value: type(value) is str,
+    ("operands", "beside", "moves"): lambda value: type(value) is tuple,
+    ("body", "by", "reduces"): lambda value: value is None or callable(value),
+    ("shape_by_values", "dtype_by_values", "about_shapes", "view", "writes"): {
+        True,
+        False,
+    }.__contains__,
+    ("none", "may_raise"): {"flat", "all", True, False, "indexed", None}.__contains__,
+}
+"""What facts may be."""
+
+
 @frozen(eq=False)
 class Facts:
     """What is known of a function, beside its rule.
@@ -161,6 +174,10 @@ class Facts:
 
     @inputs.default
     def _read_inputs(self) -> tuple[Core, ...]:
+        for names, right in KINDS.items():
+            for name in names:
+                if not right(value := getattr(self, name)):
+                    raise TypeError(f"the fact {name!r} of a function cannot be {value!r}")
         return read(self.signature)[0] if self.signature else ()
 
     @outputs.default

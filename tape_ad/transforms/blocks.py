@@ -45,6 +45,8 @@ def summed(leaf: Any) -> Plain | None:
     at other places. A few elements are given as they are.
     """
     leaf = primal(leaf)
+    if is_traced(leaf):  # which is computed at once, and what is drawn is to be seen
+        leaf = leaf.data
     if type(leaf) is not np.ndarray and hasattr(leaf, "batch_here"):  # which may go one by one
         members = [summed(leaf.stack[i]) for i in range(leaf.batch_here.size)]
         found = [each for each in members if each is not None]
@@ -281,8 +283,7 @@ class Use:
             self.views = [(i, a, j) for (i, a), (j, value) in pairs if is_view(a, value)]
             seen = {i for i, _, _ in self.views}
             self.turned = [(i, a) for i, a in enumerate(arrays) if i not in seen and is_turned(a)]
-        constants = [leaf for leaf in self.leaves if isinstance(leaf, np.ndarray)]
-        self.fixed = [i for i, a in enumerate(arrays) if is_fixed(a, constants)]
+        self.fixed = fixed_among(arrays, self.leaves)
         asked = self.public, self.block, self.tree, self.leaves, self.slots
         sums = () if self.block.keeps_output else sums_of(arrays)
         used = Use(*asked, values, self.output, self.spaces, saved, np.geterr(), sums)
@@ -551,12 +552,18 @@ def is_turned(leaf: Any) -> bool:
     return plain and not leaf.flags.c_contiguous
 
 
-def is_fixed(leaf: Any, constants: list[Any]) -> bool:
-    """Tell whether an array may not be written to, or shows the memory of constants."""
-    memory = memory_of(leaf)
-    return isinstance(memory, np.ndarray) and (
-        not memory.flags.writeable or any(np.may_share_memory(memory, each) for each in constants)
-    )
+def fixed_among(arrays: list[Any], constants: list[Any]) -> list[int]:
+    """List which arrays may not be written to, or show the memory of constants."""
+    constants = [each for each in constants if isinstance(each, np.ndarray)]
+    found = []
+    for i, array in enumerate(arrays):
+        memory = array if type(array) is np.ndarray else memory_of(array)
+        if isinstance(memory, np.ndarray) and (
+            not memory.flags.writeable
+            or (constants and any(np.may_share_memory(memory, each) for each in constants))
+        ):
+            found.append(i)
+    return found
 
 
 def fix(handle: Any) -> None:

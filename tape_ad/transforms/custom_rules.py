@@ -158,7 +158,7 @@ class WithRule(Transformed):
                 )
         elif PLAIN_TYPES.issuperset(map(type, args)):
             return self.function(*args)
-        return self.public(*args, **kwargs)
+        return self.public.call(*args, **kwargs)
 
 
 @frozen

@@ -370,7 +370,6 @@ def test_what_has_written_to_its_argument_is_not_called_again() -> None:
     [
         (lambda x: x[x > 0], ShapeError, "np.where"),
         (lambda x: [1, {"a": 2}][int(x[0] > 0)], ValueError, "structures"),
-        (lambda x: np.add(x, 1, out=np.zeros(3)), InPlaceError, "zeros_like"),
         (lambda x: [0, 1, 2][x], TypeError, "integer"),
         (lambda x: x.reshape(2, 2), ValueError, "size 3"),
         (lambda x: x[0, 0], IndexError, "too many"),
@@ -917,8 +916,36 @@ def test_an_array_to_write_to_may_be_given_by_position(fill: Any) -> None:
         return y
 
     assert ta.batched(filled)(X).tolist() == [filled(x).tolist() for x in X]
-    with pytest.raises(InPlaceError, match="cannot be written into one"):
-        ta.batched(lambda x: fill(x, np.zeros(3)))(X)
+
+
+def add_to_one(x: Array) -> Array:
+    y = np.zeros(3)
+    y += x
+    y[1:] *= x[:2]
+    np.add.at(y, [0, 0, 2], x)
+    np.subtract(y, 1, out=y)
+    np.cumsum(x, out=y[::-1])
+    return y
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+def test_what_is_written_into_a_plain_array_is_computed_for_one_after_the_other() -> None:
+    np.testing.assert_array_equal(ta.batched(add_to_one)(X), [add_to_one(x) for x in X])
+    slopes = ta.jacobian(add_to_one)
+    with pytest.raises(InPlaceError, match="would write a handle into a plain array"):
+        ta.batched(slopes)(X)
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+def test_a_plain_array_outside_sees_all_of_a_batch() -> None:
+    def added(total: Array, x: Array) -> Array:
+        total += x
+        return np.sum(total)
+
+    total = np.zeros(3)
+    sums = ta.batched(added, (None, 0))(total, X)
+    np.testing.assert_allclose(total, X.sum(axis=0), rtol=1e-12)
+    assert len(set(sums)) == len(X)
 
 
 def item_or_none(x: Array, i: Array) -> Array:

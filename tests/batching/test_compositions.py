@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+from tape_ad.scipy import interpolate
 
 Array = Any
 
@@ -127,3 +128,90 @@ def test_arrays_of_dask_are_batched_and_stay_lazy() -> None:
     np.testing.assert_allclose(np.asarray(values), one_by_one(total), rtol=1e-12)
     np.testing.assert_allclose(np.asarray(inside), slopes, rtol=1e-12)
     np.testing.assert_allclose(np.asarray(outside), slopes, rtol=1e-12)
+
+
+# Code of others, which fills arrays of its own
+
+
+KNOTS = np.linspace(0.0, 1.0, 6)
+
+
+def filled(x: Array) -> tuple[Array, Array]:
+    y, z = np.zeros(3), np.ones(3)
+    y[0] = x[1]
+    y[1:] += x[:2]
+    z[:] = y
+    total = np.sum(z * x)
+    y[0] = 5.0
+    return total * y, z
+
+
+def test_arrays_that_the_code_of_others_makes_are_filled_at_once() -> None:
+    every = ta.batched(ta.differentiable(filled))
+    x = np.random.default_rng(0).normal(size=(4, 3))
+    for found, each in zip(every(x), zip(*map(filled, x), strict=True), strict=True):
+        np.testing.assert_array_equal(found, np.stack(each))
+    nested = ta.batched(every)(np.stack([x, x + 1]))
+    np.testing.assert_array_equal(nested[0][1], every(x + 1)[0])
+    assert not every.looped
+    assert not every.parted
+    slopes = ta.grad(lambda x: np.sum(ta.differentiable(filled)(x)[0]))
+    expected = [slopes(each) for each in x]
+    np.testing.assert_array_equal(ta.batched(slopes)(x), expected)
+    np.testing.assert_array_equal(ta.grad(lambda x: np.sum(every(x)[0]))(x), expected)
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+def test_an_array_from_outside_of_the_batch_is_filled_one_by_one() -> None:
+    kept = np.zeros(2)
+
+    @ta.differentiable
+    def noted(x: Array) -> Array:
+        kept[0] = x[0]
+        return kept * x[:2]
+
+    x = np.random.default_rng(1).normal(size=(4, 3))
+    np.testing.assert_array_equal(ta.batched(noted)(x), [noted(each) for each in x])
+    np.testing.assert_array_equal(kept, [x[3, 0], 0])
+
+
+INTERPOLATORS = (
+    "CubicSpline",
+    "PchipInterpolator",
+    "KroghInterpolator",
+    "interp1d",
+    "BarycentricInterpolator",
+)
+
+
+@pytest.mark.parametrize("kind", INTERPOLATORS)
+def test_interpolation_of_batched_values_at_batched_points(kind: str) -> None:
+    rng = np.random.default_rng(2)
+    values, points = rng.normal(size=(4, 6)), rng.uniform(size=(4, 3))
+
+    def at(values: Array, points: Array) -> Array:
+        return getattr(interpolate, kind)(KNOTS, values)(points)
+
+    def total(values: Array, points: Array) -> Array:
+        return np.sum(np.cos([1.0, 2.0, 3.0]) * at(values, points) ** 2)
+
+    both, of_values = ta.batched(at), ta.batched(at, (0, None))
+    of_points = ta.batched(at, (None, 0))
+    pairs = list(zip(values, points, strict=True))
+    close(both(values, points), [at(*pair) for pair in pairs])
+    close(of_values(values, points[0]), [at(each, points[0]) for each in values])
+    close(of_points(values[0], points), [at(values[0], each) for each in points])
+    slopes = ta.grad(total, (0, 1))
+    for_all = ta.batched(slopes)
+    summed = ta.grad(lambda *x: np.sum(ta.batched(total)(*x)), (0, 1))
+    by_values, by_points = zip(*[slopes(*pair) for pair in pairs], strict=True)
+    for found in (for_all(values, points), summed(values, points)):
+        close(found[0], by_values)
+        close(found[1], by_points)
+    for each in (both, of_values, of_points, for_all):
+        assert not each.looped
+
+
+def close(found: Array, expected: Any) -> None:
+    """Compare a result of all with those of one after the other."""
+    np.testing.assert_allclose(found, np.stack(expected), rtol=1e-9, atol=1e-12)

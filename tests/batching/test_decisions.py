@@ -278,3 +278,28 @@ def test_a_function_does_not_catch_what_a_library_asks_of_a_batch(ask: Any) -> N
             return -1.0
 
     assert ta.batched(asking)(X).tolist() == [asking(x) for x in X]
+
+
+def cut(x: Any, n: Any) -> Any:
+    y = x * 1.0
+    y[n:] = 0.0
+    return np.sum(y**2)
+
+
+BOUNDS: dict[str, Callable[..., Any]] = {
+    "stop": lambda x, n: np.sum(x[:n] ** 2),
+    "start": lambda x, n: np.sum(x[n - 4 :] ** 2),
+    "both": lambda x, n: np.sum(np.outer(x, x)[:n, 1 : n + 1]),
+    "written to": cut,
+}
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+@pytest.mark.parametrize("function", BOUNDS.values(), ids=BOUNDS)
+def test_bounds_of_slices_for_each_are_compiled(function: Callable[..., Any]) -> None:
+    x, numbers = np.arange(12.0).reshape(3, 4) + 1, np.array([1, 2, 3])
+    for of in (lambda f: f, ta.grad):
+        fast = ta.compile(ta.batched(of(function)))
+        for n in (numbers, numbers, numbers[::-1], np.array([2, 2, 2]), numbers):
+            expected = [of(function)(row, stop) for row, stop in zip(x, n, strict=True)]
+            np.testing.assert_allclose(fast(x, n), expected, rtol=1e-12)

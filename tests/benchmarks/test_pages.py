@@ -14,7 +14,7 @@ from benchmarks.libraries import (
     PLAIN,
     TORCH,
 )
-from benchmarks.page import markdown
+from benchmarks.page import pages
 from benchmarks.results import Result
 from benchmarks.timing import in_turns
 from benchmarks.workloads import EVERY, FUNCTIONS, WORKLOADS
@@ -93,7 +93,7 @@ def test_a_missed_target_that_numpy_by_hand_misses_too_is_dropped_and_the_page_s
     (dropped,) = found.dropped()
     assert (dropped.measured, dropped.bound, dropped.by_hand) == (1.2, 0.7, 0.8)
     row = "| elementwise, 10^6: time / PyTorch eager | 1.2 | 0.7 | 0.8 |  |  |"
-    assert row in markdown(found, "chart.png").splitlines()
+    assert row in "".join(pages(found, "chart.png").values()).splitlines()
 
 
 def test_what_a_record_costs_stands_beside_a_target_and_drops_none() -> None:
@@ -130,7 +130,7 @@ def test_each_growth_has_a_line_and_a_bound_of_its_own() -> None:
         "for v in x": {100: 13.0, 1_000: 10.0},
     }
     assert [(t.bound, t.met) for t in found.targets()] == [(1.25, False), (2.0, True)]
-    page = markdown(found, "chart.png")
+    page = "".join(pages(found, "chart.png").values())
     assert "| for v in x | 13 | 10 | 1.30 |" in page
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from attrs import define, field, frozen
 
 from tape_ad.base.trees import flatten
-from tape_ad.programs.capture.opaque_calls import OpaqueFunction
+from tape_ad.programs.capture.opaque_calls import is_opaque
 from tape_ad.programs.program import Call, Guard, Program, Value, replaced
 from tape_ad.rules.maps.indexing import added_at, scatter
 
@@ -121,7 +121,7 @@ class Noise:
         if all(exact):
             return outs
         function, others = call.function, outs
-        alone = isinstance(function, OpaqueFunction) or (
+        alone = is_opaque(function) or (
             isinstance(function, np.ufunc) and function.signature is None
         )
         if not alone and function not in ARITHMETIC:

@@ -2,8 +2,10 @@
 
 import collections
 import functools
+import importlib
 import math
 import random
+import sys
 import threading
 import types
 from collections.abc import Callable
@@ -312,6 +314,31 @@ def test_an_attribute_that_appears_on_a_bound_method_is_seen() -> None:
 
     bound = Bound().method
     assert_each_change_is_seen(lambda x: x * getattr(bound, "late", 1.0), Bound.method)
+
+
+BY_TEXT: dict[str, Callable[[Any], Any]] = {
+    "import_module": lambda x: x * importlib.import_module("a_module.within").factor,
+    "__import__": lambda x: x * __import__("a_module").within.factor,
+    "sys.modules": lambda x: x * sys.modules["a_module.within"].factor,
+    "globals, later": lambda x: x * globals().get("a_late_variable", 2.0),
+}
+
+
+@pytest.mark.parametrize("function", BY_TEXT.values(), ids=BY_TEXT)
+def test_modules_and_variables_that_are_named_by_a_text_are_seen(
+    function: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module: Any = types.ModuleType("a_module")
+    module.within = types.ModuleType("a_module.within")
+    module.within.factor = 2.0
+    for each in (module, module.within):
+        monkeypatch.setitem(sys.modules, each.__name__, each)
+    fast = ta.compile(function)
+    for call in range(4):
+        np.testing.assert_array_equal(fast(X + call), 2 * (X + call))
+    module.within.factor = 3.0
+    monkeypatch.setitem(globals(), "a_late_variable", 3.0)
+    np.testing.assert_array_equal(fast(X), 3 * X)
 
 
 def test_an_attribute_that_appears_in_a_module_imported_inside_is_seen() -> None:

@@ -15,6 +15,7 @@ from tape_ad.programs.passes.simplifications import (
     eliminate_dead_code,
 )
 from tape_ad.programs.program import Program
+from tape_ad.programs.program.loops import unrolled
 from tape_ad.rules.base import Constant
 from tape_ad.rules.facts import ELEMENTWISE, UNKNOWN, Facts
 from tape_ad.rules.numpy.updates import updated
@@ -339,8 +340,9 @@ def chain(length: int) -> Program:
 def seconds(program: Program) -> float:
     start = time.process_time()
     simpler = simplified(program)
-    assert len(simpler) == len(program) // 2
-    return time.process_time() - start
+    taken = time.process_time() - start
+    assert len(unrolled(simpler)) == len(program) // 2
+    return taken
 
 
 def test_the_time_grows_as_the_number_of_calls() -> None:

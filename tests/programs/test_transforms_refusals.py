@@ -281,15 +281,6 @@ def test_random_draws_are_refused() -> None:
     assert "pass it as an argument" in message
 
 
-def test_a_generator_among_the_arguments_is_refused_when_it_draws() -> None:
-    def dropped(x: Array, rng: np.random.Generator) -> Array:
-        return nn.dropout(x, 0.5, rng=rng)
-
-    rng = np.random.default_rng(0)
-    many = np.ones(100)
-    assert "pass it as an argument" in refusal(dropped, *[(many, rng)] * 3)
-
-
 def test_dropout_by_a_mask_among_the_arguments() -> None:
     def dropped(x: Array, kept: Array) -> Array:
         return np.where(kept, x / 0.5, 0)

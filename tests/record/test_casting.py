@@ -65,6 +65,7 @@ def test_objects_are_refused(function: Any) -> None:
 SUMMING = {
     **{f.__name__: f for f in (np.sum, np.prod, np.mean, np.cumsum, np.cumprod)},
     **{f.__name__: f for f in (np.nansum, np.nanprod, np.nanmean, np.nancumsum, np.nancumprod)},
+    **{f.__name__: f for f in (np.var, np.std, np.ptp, np.nanvar, np.nanstd)},
     "add.reduce": np.add.reduce,
     "multiply.accumulate": np.multiply.accumulate,
     "add.reduceat": lambda x, **options: np.add.reduceat(x, [0, 3], **options),

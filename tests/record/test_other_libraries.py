@@ -248,7 +248,7 @@ def test_a_program_that_cannot_hold_a_librarys_function_names_it(call: Any, mess
         lambda x: ta.scipy.signal.istft(x[:, None] * np.ones((1, 3)), nperseg=4)[1],
     ],
 )
-def test_what_fills_plain_arrays_is_called_for_one_after_the_other(call: Any) -> None:
+def test_what_fills_arrays_of_its_own_is_right_in_a_batch(call: Any) -> None:
     xs = np.stack([X, X**2])
     np.testing.assert_allclose(ta.batched(call)(xs), [call(x) for x in xs], rtol=1e-12)
 

@@ -75,8 +75,8 @@ ROWS: list[Row] = [
         )
     ),
     *(
-        Row(np.unstack, [REAL(2, 3)], options={"axis": axis}, complex=axis == 0, nodes=3)
-        for axis in (0, 1, -1)
+        Row(np.unstack, [REAL(*shape)], options={"axis": axis}, complex=axis == 0, nodes=3)
+        for shape, axis in (((2, 3), 0), ((2, 3), 1), ((2, 3), -1), ((2,), 0))
         if hasattr(np, "unstack")
     ),
     *(

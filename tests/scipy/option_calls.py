@@ -510,6 +510,7 @@ FACES: dict[str, Call] = {
             **o,
         ).y
     ),
+    "integrate.tanhsinh": lambda f, t, m, **o: f(lambda x, *a: x * t[0], 0.0, 1.0, **o).integral,
     "integrate.tplquad": lambda f, t, m, **o: f(
         lambda z, y, x, *a: x * y * z * t[0], 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, **o
     )[0],

@@ -50,16 +50,16 @@ class Interpreter(Protocol):
         """Bring in a plain value, or a box of a lower level; raise where they may not meet."""
 
 
-PLAIN, BOX, SEQUENCE, MAPPING, SLICE, TREE = range(6)
+BOX, SEQUENCE, MAPPING, SLICE = range(4)
 
-KINDS: dict[type, int] = {
-    **dict.fromkeys((np.ndarray, np.float64, np.float32, np.dtype, type), PLAIN),
-    **dict.fromkeys((int, float, complex, bool, str, type(None), type(...)), PLAIN),
-    **dict.fromkeys((list, tuple), SEQUENCE),
-    dict: MAPPING,
-    slice: SLICE,
+KINDS: dict[type, int] = {list: SEQUENCE, tuple: SEQUENCE, dict: MAPPING, slice: SLICE}
+"""What has to be done with an argument of a type that is no other structure."""
+
+PLAIN_KINDS: set[type] = {
+    *(np.ndarray, np.float64, np.float32, np.dtype, type),
+    *(int, float, complex, bool, str, type(None), type(...)),
 }
-"""What has to be done with an argument of a type; other types are looked at once each."""
+"""The types of arguments with which nothing has to be done, as far as they have been met."""
 
 MOST = 10_000_000
 """More arguments than that come only of something that contains itself."""
@@ -84,14 +84,6 @@ def is_box(value: Any) -> bool:
     return KINDS.get(type(value)) == BOX
 
 
-def kind_of(kind: type) -> int:
-    """Find out what has to be done with arguments of a type."""
-    how = PLAIN if structure_of(kind) is None else TREE
-    if len(KINDS) < MOST_KINDS:
-        KINDS[kind] = how
-    return how
-
-
 def looked_through(args: Any, kwargs: Options = NO_OPTIONS) -> tuple[Any, bool]:
     """Find out whose call it is: of the highest level among the boxes in the arguments.
 
@@ -112,27 +104,28 @@ def looked_through(args: Any, kwargs: Options = NO_OPTIONS) -> tuple[Any, bool]:
     leaves = [*args, *kwargs.values()] if kwargs else list(args)
     for leaf in leaves:  # which grows
         kind: Any = type(leaf)
-        how = KINDS.get(kind)
-        if how is None:
-            how = kind_of(kind)
-        if how == PLAIN:
+        if kind in PLAIN_KINDS:
             continue
+        how = KINDS.get(kind)
         if how == BOX:
             its = leaf.interpreter
             if its is not found:
+                constants = constants or its.level == 0
                 if its.level > level:
                     found, level = its, its.level
-                if its.level == 0:
-                    constants = True
-        elif how == SEQUENCE:
+            continue
+        if how == SEQUENCE:
+            if PLAIN_KINDS.issuperset(map(type, leaf)):
+                continue
             leaves += leaf
-        elif how == MAPPING:
-            leaves += leaf.values()
         elif how == SLICE:
             leaves += (leaf.start, leaf.stop, leaf.step)
-        else:
-            structure: Any = structure_of(kind)
+        elif how == MAPPING:
+            leaves += leaf.values()
+        elif (structure := structure_of(kind)) is not None:
             leaves += structure.values(leaf)
+        elif len(PLAIN_KINDS) < MOST_KINDS:
+            PLAIN_KINDS.add(kind)
         if len(leaves) > MOST:
             raise RecursionError("an argument holds too much to be looked through, or itself")
     return found, constants

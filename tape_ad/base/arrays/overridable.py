@@ -103,6 +103,8 @@ def overridable(function: F, *, prepare: Callable[..., Any] | None = None) -> F:
     np.float64(0.5)
     """
     signature = inspect.signature(function)
+    if prepare is not None and not callable(prepare):
+        raise TypeError(f"prepare= is a function of args and kwargs, not {prepare!r}")
 
     @functools.wraps(function)
     def public(*args: Any, **kwargs: Any) -> Any:
@@ -303,9 +305,13 @@ def batch_in(key: Any) -> Any:
 
 
 def as_in_key(array: Any, key: Any) -> Any:
-    """Give a plain array as one of the batch whose arrays are in a key, if there are any."""
+    """Give a plain array as one of the batch whose arrays are in a key, if there are any.
+
+    NumPy asks a plain array alone what is at a key, while handles and batched ones are asked here.
+    """
     batch = batch_in(key)
-    return array if batch is None else batch.spread(batch, array)
+    apart = batch is None or hasattr(array, "record") or hasattr(array, "batch_here")
+    return array if apart else batch.spread(batch, array)
 
 
 def is_dask(kind: type) -> bool:

@@ -194,7 +194,7 @@ def value_and_grad(
         raise TypeError(f"columns is a function of a frame, or None, and not {columns!r}")
     if reduce not in {"mean", "sum"}:
         raise ValueError(f"reduce is 'mean' or 'sum', not {reduce!r}")
-    return Distributed(loss, reduce, has_aux, columns, keep, compile)
+    return Distributed(loss, reduce, bool(has_aux), columns, bool(keep), bool(compile))
 
 
 @define(eq=False)

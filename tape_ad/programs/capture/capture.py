@@ -1,9 +1,10 @@
 """Running a function once, while every call on its arguments is noted."""
 
 import contextlib
+import functools
 import operator
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from threading import get_ident
 from typing import Any
 
@@ -19,7 +20,9 @@ from tape_ad.base.trees import flatten, map_leaves, structure_of, unflatten
 from tape_ad.programs.capture.answering import call_into
 from tape_ad.programs.capture.comparison import Comparison
 from tape_ad.programs.capture.constants import Constants
+from tape_ad.programs.capture.generators import TracedGenerator
 from tape_ad.programs.capture.op_facts import (
+    FAILING,
     by_name,
     check_capturable,
     check_warnings,
@@ -32,7 +35,7 @@ from tape_ad.programs.capture.op_facts import (
     type_of,
     with_integers_guarded,
 )
-from tape_ad.programs.capture.opaque_calls import call_opaque
+from tape_ad.programs.capture.opaque_calls import call_apart, call_opaque
 from tape_ad.programs.capture.tracers import (
     NUMBERS,
     TracedArray,
@@ -47,6 +50,7 @@ from tape_ad.programs.capture.tracers import (
     tracers_in,
 )
 from tape_ad.programs.program import Call, Guard, Program, Step, Value
+from tape_ad.programs.program.keys import GENERATORS, source_of
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.mutation import Memory
 from tape_ad.record.ties import Tied, flags_of
@@ -57,6 +61,29 @@ PLAIN_TYPES = frozenset(
     {int, float, complex, bool, str, type(None), type(Ellipsis), np.float64, np.float32, type}
 )
 ARRAYS = (np.ndarray, np.generic)
+BASIC = frozenset({int, type(None), type(Ellipsis)})
+
+
+@functools.cache
+def is_plain(ufunc: np.ufunc) -> bool:
+    """Tell whether results are new arrays, of shapes and dtypes that depend on those of operands.
+
+    That is asked of NumPy's own ufuncs, whose facts are known from the beginning.
+    """
+    own: bool = vars(np).get(ufunc.__name__) is ufunc
+    if not own or ufunc in FAILING or ufunc.nout != 1 or ufunc.signature is not None:
+        return False
+    with_ties = any(types.endswith("?") and not types.startswith("?") for types in ufunc.types)
+    return not with_ties and not facts_in_capture(ufunc).dtype_by_values
+
+
+def is_basic(key: Any) -> bool:
+    """Tell whether a key is of whole numbers alone, or of slices between such."""
+    if type(key) is tuple:
+        return all(map(is_basic, key))
+    if type(key) is slice:
+        return BASIC.issuperset((type(key.start), type(key.stop), type(key.step)))
+    return type(key) in BASIC
 
 
 @define(eq=False, repr=False)
@@ -70,6 +97,8 @@ class Capture:
     comparison : Comparison
         With earlier captures, if there were any.
     constants : Constants
+    outside : container of int
+        The ids of variables and containers that were there before, and are watched.
     inputs : list of Value
     steps : list of Call and Guard
     level : int
@@ -83,6 +112,7 @@ class Capture:
     name: str
     comparison: Comparison
     constants: Constants
+    outside: Container[int] = frozenset()
     inputs: list[Value] = field(factory=list, init=False)
     steps: list[Step] = field(factory=list, init=False)
     level: int = field(factory=enter, init=False)
@@ -92,6 +122,7 @@ class Capture:
     _filters: Any = field(factory=lambda: warnings.filters, init=False)
     _thread: int = field(factory=get_ident, init=False)
     _answers: dict[Any, Any] = field(factory=dict, init=False)
+    _generators: dict[int, TracedGenerator] = field(factory=dict, init=False)
     _other_errors: Mapping[str, Any] | None = field(default=None, init=False)
     _failure: BaseException | None = field(default=None, init=False)
 
@@ -101,7 +132,27 @@ class Capture:
         self.inputs.append(value)
         if type(leaf) in NUMBERS:
             return TracedScalar(leaf, value, self)
+        if isinstance(leaf, GENERATORS):
+            return self.generator(leaf, value)
         return TracedArray(leaf, value, self)
+
+    def generator(self, leaf: Any, value: Value) -> Any:
+        """Make what stands for a generator of random numbers; one that is given twice is one.
+
+        Raises
+        ------
+        CaptureError
+        """
+        source = source_of(leaf)
+        known = self._generators.setdefault(id(source), TracedGenerator(leaf, value, self))
+        if known.data is not leaf and type(known.data) is type(leaf) is np.random.Generator:
+            return known  # which has no state beside that
+        if known.data is not leaf:
+            raise self.refusal(
+                f"the generator {value.name} draws from the bit generator of another one, "
+                f"{known.value.name}; pass one generator, or make a bit generator for each"
+            )
+        return known
 
     def lift(self, tree: Any) -> Any:
         """Make what stands for the plain arrays in a tree, which are constants."""
@@ -132,8 +183,9 @@ class Capture:
                     raise
                 raise self.refusal(
                     "it seeds a generator of random numbers with an argument, which NumPy takes "
-                    "for none; write np.random.default_rng(int(seed)), for which there is a "
-                    "program for each seed, or draw outside and pass what is drawn"
+                    "for none; leave np.random.default_rng out where that is a generator, and else "
+                    "write np.random.default_rng(int(seed)), for which there is a program for each "
+                    "seed"
                 ) from error
             finally:
                 self.end(before)
@@ -152,9 +204,15 @@ class Capture:
         """Call a function of the user's; see `call_opaque`."""
         return call_opaque(self, function, args, kwargs, shielded)
 
+    def call_apart(self, function: Any, arrays: Sequence[Any]) -> Any:
+        """Call a function of arrays that may be anything; see `call_apart`."""
+        return call_apart(self, function, arrays)
+
     # Calls
 
-    def call(self, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    def call(  # noqa: PLR0912 - one question after the other
+        self, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> Any:
         """Compute a function at once, and note the call.
 
         Raises
@@ -163,6 +221,10 @@ class Capture:
             When it cannot be replayed.
         """
         self.check_usable(function)
+        if not kwargs:  # as in most calls, of which there is little to ask
+            simple = self.simple(function, args)
+            if simple is not None:
+                return simple
         if len(args) > 1:
             args, kwargs = by_name(function, args, kwargs)
         if kwargs and kwargs.get("out") is not None:
@@ -212,6 +274,53 @@ class Capture:
         )
         self.rely_on(type_of, facts.dtype_by_values, result, several)
         return result
+
+    def simple(self, function: Function, args: tuple[Any, ...]) -> Any:
+        """Compute and note a ufunc of NumPy's, or an index of whole numbers; None for all else."""
+        if function is operator.getitem:
+            return self.part_of(*args) if is_basic(args[1]) else None
+        if type(function) is not np.ufunc or not is_plain(function):
+            return None
+        concrete, noted = [], []
+        for arg in args:
+            kind = type(arg)
+            if kind is TracedArray and arg.capture is self:
+                concrete.append(arg.data)
+                noted.append(arg.value)
+            elif kind in PLAIN_TYPES:
+                concrete.append(arg)
+                noted.append(arg)
+            else:
+                return None
+        try:
+            out = function(*concrete)
+        except Exception:  # which is noted
+            return None
+        if type(out) is not np.ndarray and not isinstance(out, np.generic):
+            return None
+        box = TracedArray(out, Value.like(out), self)
+        self.note(Call(function, tuple(noted), {}, (box.value,), False, self.errors()))
+        return box
+
+    def part_of(self, x: Any, key: Any) -> Any:
+        """Note an index of whole numbers; None where there is more to ask."""
+        if type(x) is not TracedArray or x.capture is not self or type(x.data) is not np.ndarray:
+            return None
+        try:
+            out = x.data[key]
+        except IndexError:  # which is noted
+            return None
+        if type(out) is not np.ndarray:
+            box = TracedArray(out, Value.like(out), self)
+        elif is_of_memory(out, x.data):
+            box = TracedArray(out, Value.like(out, x.value.owner or x.value), self)
+            Memory.shared_by(x, x.value).add(box)
+            box.chosen_by = x.chosen_by
+        else:
+            return None
+        args = x.value, key
+        self.note(Call(operator.getitem, args, {}, (box.value,), False, self.errors()))
+        return box
 
     def check_usable(self, function: Function) -> None:
         """Refuse a call after the function has returned, or from another thread.
@@ -444,7 +553,12 @@ class Capture:
             return self.constant(leaf)
         if type(leaf) in PLAIN_TYPES or isinstance(leaf, (np.generic, np.dtype, type, str, bytes)):
             return leaf
-        what = f"a {type(leaf).__name__}{path and f' at {path}'}"
+        what = f"a {leaf.__class__.__name__}{path and f' at {path}'}"
+        if type(leaf) is TracedGenerator:
+            raise self.refusal(
+                f"it returns {what}, which the caller has already, and which is moved on by draws; "
+                "leave it out"
+            )
         if hasattr(leaf, "record"):
             raise self.refusal(
                 f"it returns {what}, a handle; return its .data or its gradient, and pass handles "

@@ -237,6 +237,10 @@ class FreeVariables:
         states = {title: state_of_generator(value) for title, value in places.items()}
         return {title: state for title, state in states.items() if state is not None}
 
+    def places(self) -> frozenset[int]:
+        """Give the ids of what holds the variables, and of what they are bound to."""
+        return frozenset(id(each) for one in self.variables for each in (one.holder, one.value))
+
     def hold(self) -> bool:
         """Tell whether all variables are what they were."""
         if not all(each.holds() for each in self.variables):
@@ -320,7 +324,7 @@ class FreeVariables:
         for name in sorted(names - counted):
             if name in outside:
                 self.note(Variable(outside, name, name), names, DEPTH)
-            elif name in own.outside:
+            elif name in own.outside or ("globals" in names and name in own.doubtful):
                 self.missing(outside, (name,))
                 if attribute(vars(builtins).get(name), "__module__") != "builtins":
                     self.note(Variable(vars(builtins), name, name), names, DEPTH)

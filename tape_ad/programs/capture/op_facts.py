@@ -115,6 +115,8 @@ def may_fail(call: Call) -> bool:
     (True, False)
     """
     function = call.function
+    if getattr(function, "is_effect", False):  # a draw moves its generator on
+        return True
     if call.errors is not None and not RAISING.isdisjoint(call.errors.values()):
         return True
     if function in FAILING or isinstance(function, np.ufunc):

@@ -1,19 +1,22 @@
 """Functions of the user's that may be anything: those with rules of their own, and the rules."""
 
 import functools
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
-from attrs import define, field
+from attrs import define, field, frozen
 
+from tape_ad.base.arrays.interpreter import is_box
 from tape_ad.base.arrays.overridable import apart
-from tape_ad.base.errors import ProgramMismatchError
-from tape_ad.base.trees import flatten, map_leaves, unflatten
-from tape_ad.programs.capture.comparison import Comparison
+from tape_ad.base.errors import CaptureError, ProgramMismatchError
+from tape_ad.base.trees import flatten, map_leaves, unflatten, with_paths
+from tape_ad.programs.capture.comparison import Comparison, alike_functions, same_numbers
 from tape_ad.programs.capture.constants import Constants
+from tape_ad.programs.capture.generators import TracedGenerator
 from tape_ad.programs.capture.tracers import NUMBERS, is_tracer, plain
 from tape_ad.programs.program import Guard
+from tape_ad.record.messages.callers import caller
 from tape_ad.record.primals import read_only
 
 Function = Callable[..., Any]
@@ -32,6 +35,7 @@ class OpaqueFunction:
         What it has returned, leaf by leaf: shapes and types, and what is neither array nor number.
     """
 
+    is_opaque: ClassVar[bool] = True
     function: Function
     shielded: int
     form: list[Any] = field(factory=list)
@@ -80,7 +84,8 @@ def call_opaque(
     values (a solver, a library in C, a loop until something is small) is noted as one call.
     """
     given = flatten((args, kwargs))
-    if any(hasattr(leaf, "record") for leaf in given) or not any(map(is_tracer, given)):
+    goes_through = any(hasattr(x, "record") or type(x) is TracedGenerator for x in given)
+    if goes_through or not any(map(is_tracer, given)):
         return function(*args, **kwargs)
     if closes_over_tracer(function):
         return function(*args, **kwargs)
@@ -108,6 +113,199 @@ def call_opaque(
     opaque._computed.append(filter(varies, leaves))
     noted = iter(capture.call(opaque, args, kwargs))
     return unflatten(out, [next(noted) if varies(leaf) else leaf for leaf in leaves])
+
+
+def is_opaque(function: Function) -> bool:
+    """Tell whether a function of a program is called as it is, and may do anything."""
+    return bool(getattr(function, "is_opaque", False))
+
+
+# Calls with functions among their arguments, and all that those hold; see `transforms.opaque`
+
+
+@frozen
+class Form:
+    """What a replay relies on in what a call gives: all but numbers.
+
+    Attributes
+    ----------
+    leaves : tuple
+        To each path the type, with shape, dtype and strides, or what is neither array nor number.
+    """
+
+    leaves: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, tree: Any) -> "Form":
+        """Describe what a call gives."""
+        return cls(tuple([(path, *described(leaf)) for path, leaf in with_paths(tree)]))
+
+    def __repr__(self) -> str:
+        return f"{len(self.leaves)} leaves"
+
+
+def described(leaf: Any) -> tuple[Any, ...]:
+    """Describe a leaf of what a call gives."""
+    if isinstance(leaf, np.ndarray):
+        return np.ndarray, leaf.shape, leaf.dtype, leaf.strides
+    if varies(leaf):
+        return (type(leaf),)
+    return type(leaf), leaf if isinstance(leaf, (str, bytes, type(None))) else None
+
+
+def form_behind(token: Any) -> Form:
+    """Give the form that an array without axes holds."""
+    form: Form = token[()]
+    return form
+
+
+class ApartFunction:
+    """A function that is called at each replay as it is, whatever it gives.
+
+    It is no class of attrs, as it is a leaf among the arguments of calls.
+
+    Attributes
+    ----------
+    function : callable
+        Of arrays. It has a `key`, which says whether it is the same as at an earlier capture.
+    """
+
+    is_opaque: ClassVar[bool] = True
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self._computed: list[Any] = []
+
+    def __repr__(self) -> str:
+        return self.__name__
+
+    def __call__(self, *arrays: Any, **statics: Any) -> list[Any]:
+        """Give the form of what the function gives, and the arrays and numbers in it."""
+        if self._computed:  # while it is noted, which computes nothing twice
+            tree = self._computed.pop()
+        else:
+            with apart():
+                tree = self.function(*map(copied, arrays))
+        if self.rounds:  # a sweep gives the same numbers in layouts that go by the values
+            tree = map_leaves(in_order, tree)
+        token = np.empty((), object)
+        token[()] = Form.of(tree)
+        return [token, *map(copied, filter(varies, flatten(tree)))]
+
+    def is_like(self, other: Any) -> bool:
+        """Tell whether another one is the same function, captured once more."""
+        same = isinstance(other, ApartFunction)
+        return same and alike_keys(self.function.key, other.function.key)
+
+    @property
+    def rounds(self) -> bool:
+        """Whether it may give other bits than the function that is compiled."""
+        return bool(self.function.rounds)
+
+    @property
+    def __name__(self) -> str:
+        """The function's name, for listings and errors."""
+        return str(self.function.__name__)
+
+
+def alike_keys(one: Any, two: Any) -> bool:
+    """Tell whether two descriptions are alike, in which functions may be."""
+    if isinstance(one, (tuple, list)):
+        same = type(one) is type(two) and len(one) == len(two)
+        return same and all(map(alike_keys, one, two))
+    return alike_functions(one, two) if callable(one) else bool(one == two)
+
+
+def copied(leaf: Any) -> Any:
+    """Copy an array, in its layout: nobody else is to see what is written to it."""
+    if type(leaf) is not np.ndarray or leaf.dtype.hasobject:
+        return leaf
+    copy = leaf.copy(order="K")
+    return copy if copy.strides == leaf.strides else leaf.copy()
+
+
+def in_order(leaf: Any, path: str) -> Any:
+    """Lay an array out in C order."""
+    return np.ascontiguousarray(leaf).reshape(leaf.shape) if type(leaf) is np.ndarray else leaf
+
+
+class Unreplayed:
+    """What stands for an object that is no array, and that a replay does not give."""
+
+    def __init__(self, capture: Any, kind: str, path: str) -> None:
+        self.__dict__["_told"] = capture, kind, path
+
+    def __getattr__(self, name: str) -> Any:
+        capture, kind, path = self.__dict__["_told"]
+        raise capture.refusal(
+            f"{path.lstrip('.')} of what a solver gives is a {kind}, which is not made again by a "
+            f"replay; use what else it gives, or call the solver outside ({caller()})"
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Refuse to be called."""
+        return self.__getattr__("__call__")
+
+
+KNOWN = (str, bytes, type(None), type, np.dtype)
+
+
+def call_apart(capture: Any, function: Any, arrays: Sequence[Any]) -> Any:
+    """Note the call of a function of arrays that may be anything, as one.
+
+    Parameters
+    ----------
+    capture : Capture
+    function : callable
+        It has a `key`, which says what it is, and `statics`, which are to be the same at the next
+        capture.
+    arrays : sequence
+        What is captured, and plain arrays.
+
+    Returns
+    -------
+    tree
+        What the function gives, with captured arrays and numbers.
+
+    Raises
+    ------
+    CaptureError
+    """
+    given = [plain(each) for each in arrays]
+    copies, steps = list(map(copied, given)), len(capture.steps)
+    statics, noted = capture.unwrap(list(function.statics))
+    del statics
+    apart_function = ApartFunction(function)
+    try:
+        with apart():
+            tree = function(*copies)
+    except CaptureError as error:
+        raise capture.refusal(f"{error} ({caller()})") from None
+    except Exception as error:
+        _, noted_args = capture.unwrap(tuple(arrays))
+        capture.note_failure(apart_function, noted_args, {"statics": noted}, error)
+        raise
+    name = function.__name__
+    if len(capture.steps) > steps or any(map(is_box, flatten(tree))):
+        raise capture.refusal(
+            f"what is given to {name} ({caller()}) reads an array of the function that is compiled "
+            "from where nobody sees it, such as a global variable; pass it by args="
+        )
+    for one, other in zip(given, copies, strict=True):
+        if type(one) is np.ndarray and not one.dtype.hasobject and not same_numbers(one, other):
+            raise capture.refusal(f"what is given to {name} ({caller()}) writes to its arguments")
+    apart_function._computed.append(tree)
+    token, *leaves = capture.call(apart_function, tuple(arrays), {"statics": function.statics})
+    capture.ask(form_behind, token)
+    following = iter(leaves)
+
+    def put(leaf: Any, path: str) -> Any:
+        if varies(leaf):
+            return next(following)
+        known = isinstance(leaf, KNOWN) or leaf is Ellipsis
+        return leaf if known else Unreplayed(capture, type(leaf).__name__, path)
+
+    return map_leaves(put, tree)
 
 
 def is_in_numpy(

@@ -15,7 +15,10 @@ from tape_ad.programs.capture.constants import PADDED, contents
 from tape_ad.record.messages.callers import tree_of, variables_bound, variables_read
 
 LOOKUPS = frozenset(
-    ("getattr", "hasattr", "vars", "globals", "__dict__", "attrgetter", "methodcaller")
+    (
+        *("getattr", "hasattr", "vars", "globals", "__dict__", "attrgetter", "methodcaller"),
+        *("import_module", "__import__", "modules"),
+    )
 )
 """Names of what looks up a name that is given as text."""
 WHOLE = frozenset(("vars", "__dict__", "dir"))
@@ -83,7 +86,12 @@ def texts_in(constants: Any) -> Iterator[str]:
         if isinstance(each, (tuple, frozenset)):
             yield from texts_in(each)
         elif isinstance(each, str):
-            yield from (part for part in each.split(".") if part.isidentifier())
+            yield from (part for part in (each, *each.split(".")) if is_dotted(part))
+
+
+def is_dotted(text: str) -> bool:
+    """Tell whether a text is a name, or several with dots between, as those of modules are."""
+    return all(map(str.isidentifier, text.split(".")))
 
 
 @functools.lru_cache(maxsize=1024)

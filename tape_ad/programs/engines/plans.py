@@ -21,6 +21,7 @@ from tape_ad.programs.program import (
     root_of,
     values_in,
 )
+from tape_ad.programs.program.loops import unrolled
 from tape_ad.rules import known_facts
 from tape_ad.rules.maps.indexing import FEW, Index, added_at, scatter
 from tape_ad.rules.maps.memory import names_each_once
@@ -526,7 +527,7 @@ class Plan:
     @classmethod
     def of(cls, program: Program) -> Self:
         """Find out how long the values of a program are needed, and give them memory."""
-        program = inline(program, INLINED, is_quicker)
+        program = inline(unrolled(program), INLINED, is_quicker)
         steps, runs = scheduled(program.steps)
         used = set(program.outputs)
         live = LiveRanges.of(steps, used)

@@ -9,6 +9,7 @@ from typing import Any
 from attrs import evolve
 
 from tape_ad.programs.passes.rewriting import Rule, rewritten
+from tape_ad.programs.passes.rolling import roll
 from tape_ad.programs.passes.simplifications import (
     IDENTITIES,
     NEUTRAL_OPERANDS,
@@ -39,6 +40,7 @@ PASSES: dict[str, Pass] = {
     "identities and strength reduction": apply_rules,
     "common subexpression elimination": eliminate_common_subexpressions,
     "dead code elimination": eliminate_dead_code,
+    "rolling of loops": roll,
 }
 """The passes by what they do, in their order."""
 

@@ -14,6 +14,7 @@ from attrs import evolve
 
 from tape_ad.base.trees import structure_of
 from tape_ad.programs.capture.op_facts import may_fail
+from tape_ad.programs.capture.opaque_calls import is_opaque
 from tape_ad.programs.passes.rewriting import Rewriting, Rule, alike
 from tape_ad.programs.program import COMPUTED, Call, Constant, Program, Step, Value, replaced
 from tape_ad.record.gradients import through_buffer
@@ -184,6 +185,8 @@ def computed(call: Call, rewriting: Rewriting) -> list[Constant]:
     """Compute what a call gives; nothing where it is better left as it is."""
     if call.function in UNFILLED or any(map(rewriting.is_returned, call.outputs)):
         return []
+    if is_opaque(call.function):
+        return []  # which may read what changes
     if any(out.dtype is None or nbytes(out) > MOST for out in call.outputs):
         return []
     by = rewriting.literals

@@ -1,7 +1,7 @@
 """The program: calls in single static assignment, and the plainest way to run one."""
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -219,13 +219,21 @@ class Program:
 
     @property
     def guards(self) -> list[Guard]:
-        """The steps that compare."""
-        return [step for step in self.steps if isinstance(step, Guard)]
+        """The steps that compare; those of a loop as often as they are done."""
+        found: list[Guard] = []
+        for step in self.steps:
+            if isinstance(step, Guard):
+                found.append(step)
+            elif (body := body_of(step)) is not None and (own := body.guards):
+                found += own * step.function.count  # type: ignore[attr-defined]  # it is a loop
+        return found
 
     def numbers(self) -> dict[Value, int]:
         """Number all values, in the order in which they come to be."""
         values = [*self.inputs, *(constant.value for constant in self.constants)]
         for call in self.calls:
+            if (body := body_of(call)) is not None:
+                values += body.numbers()
             values += call.outputs
         return {value: number for number, value in enumerate(values)}
 
@@ -247,6 +255,12 @@ class Program:
         lines += [listed(step, numbers) for step in self.steps]
         lines.append(f"return {shown(self.output, numbers)}")
         return "\n".join(lines)
+
+
+def body_of(call: Call) -> Program | None:
+    """Give the body of a loop; None for any other call."""
+    body = getattr(call.function, "body", None)
+    return body if type(body) is Program else None
 
 
 def root_of(value: Value) -> Value:
@@ -306,8 +320,35 @@ def listed(step: Step, numbers: Mapping[Value, int]) -> str:
     if isinstance(step, Guard):
         question = getattr(step.question, "__name__", str(step.question))
         return f"guard {question} %{numbers[step.value]} is {step.answer!r}, {step.line}"
+    if body_of(step) is not None:
+        return "\n".join(listed_loop(step, numbers))
     given = ", ".join(f"%{numbers[v]}: {v}" for v in step.outputs)
     return f"{given} = {written(step, numbers)}"
+
+
+def listed_loop(call: Call, numbers: Mapping[Value, int]) -> Iterator[str]:
+    """Write a loop as the lines of a listing, with its body below its head."""
+    loop: Any = call.function
+    body, given = loop.body, call.args
+
+    def pairs(ours: Iterable[Value], theirs: Iterable[Value]) -> str:
+        return ", ".join(
+            f"%{numbers[a]} = %{numbers[b]}" for a, b in zip(ours, theirs, strict=True)
+        )
+
+    yield f"for k in range({loop.count}):"
+    if loop.carried:
+        yield f"  first {pairs(body.inputs[: loop.carried], given[: loop.carried])}"
+    yield f"  with {pairs(body.inputs[loop.carried :], given[loop.carried :])}"
+    for step in body.steps:
+        yield from ("  " + line for line in listed(step, numbers).splitlines())
+    if loop.carried:
+        yield f"  next {pairs(body.inputs[: loop.carried], body.output[: loop.carried])}"
+    stacks = call.outputs[loop.carried :]
+    for stack, value in zip(stacks, body.output[loop.carried :], strict=True):
+        yield f"  %{numbers[stack]}: {stack} [k] = %{numbers[value]}"
+    for out, value in zip(call.outputs, body.inputs[: loop.carried], strict=False):
+        yield f"%{numbers[out]}: {out} = last %{numbers[value]}"
 
 
 def written(call: Call, numbers: Mapping[Value, int]) -> str:
@@ -389,8 +430,12 @@ def interpreted(
             continue
         with np.errstate(**(step.errors or {})):
             out = step.function(*replaced(step.args, values), **replaced(step.kwargs, values))
+        if type(out) is Diverged:  # in a loop
+            return values, Diverged(guards + out.guard, out.answer)
         outs = out if step.several else (out,)
         values |= zip(step.outputs, outs, strict=True)
+        body = body_of(step)
+        guards += 0 if body is None else len(body.guards) * step.function.count  # type: ignore[attr-defined]  # it is a loop
     return values, None
 
 

@@ -35,6 +35,8 @@ TOLD_BY_EQUALITY = frozenset({int, bool, str, bytes, type(None), type(Ellipsis)}
 """Types of which two equal instances cannot be told apart."""
 ONE_OF_ITS_KIND = (type, types.FunctionType, types.BuiltinFunctionType, np.ndarray)
 """Types of which only the very same instance is the same."""
+GENERATORS = (np.random.Generator, np.random.RandomState)
+"""What draws random numbers, and is an input of a program that does."""
 DEEPEST = 20
 """How deep objects are compared; those that lie deeper have to be the very same."""
 
@@ -157,9 +159,22 @@ def opened(part: Any) -> Any:
 
 
 def varies(leaf: Any) -> bool:
-    """Tell whether a leaf is an input of a program: an array, or a number other than a bool."""
+    """Tell whether a leaf is an input: an array, a number other than a bool, or a generator."""
     kind = type(leaf)
-    return kind is np.ndarray or kind in NUMBERS or isinstance(leaf, np.generic)
+    return kind is np.ndarray or kind in NUMBERS or isinstance(leaf, (np.generic, *GENERATORS))
+
+
+def source_of(generator: Any) -> Any:
+    """Give what two generators have in common that draw from one stream.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> source_of(rng) is source_of(np.random.Generator(rng.bit_generator))
+    True
+    """
+    of_generator = isinstance(generator, np.random.Generator)
+    return generator.bit_generator if of_generator else generator._bit_generator
 
 
 def key_of(
@@ -203,6 +218,8 @@ def form_of(tree: Any, name: str, leaves: list[Any], names: list[str]) -> Any:
             raise ForeignError(f"the argument {name} is of dtype {dtype}")
         leaves.append(tree)
         names.append(name)
+        if isinstance(tree, GENERATORS):
+            return kind, first_alike(leaves)
         return (kind, tree.shape, dtype, tree.strides) if kind is np.ndarray else (kind, dtype)
     structure = structure_of(tree.__class__)
     if structure is None:
@@ -222,6 +239,13 @@ def form_of(tree: Any, name: str, leaves: list[Any], names: list[str]) -> Any:
     if structure is FIELDS:
         check_fields(tree, structure, name)
     return (kind, beside, parts)
+
+
+def first_alike(leaves: Sequence[Any]) -> int:
+    """Give the place of the first generator that draws from the stream of the last leaf."""
+    source = source_of(leaves[-1])
+    alike = [isinstance(x, GENERATORS) and source_of(x) is source for x in leaves]
+    return alike.index(True)
 
 
 def key_alone(key: Any) -> Any:

@@ -5,7 +5,8 @@ import inspect
 import sys
 import types
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
+from threading import get_ident
 from time import perf_counter
 from typing import Any
 
@@ -57,6 +58,7 @@ def capture(
     names: Sequence[str],
     earlier: Sequence[Program],
     parameters: Sequence[str] = (),
+    outside: Container[int] = frozenset(),
 ) -> tuple[Program, Any, Program | None]:
     """Run a function on captured arrays.
 
@@ -74,6 +76,8 @@ def capture(
         What earlier captures gave, on this path or others, to be compared; the likeliest first.
     parameters : sequence of str
         The names of the positional arguments.
+    outside : container of int
+        The ids of what is watched around the function.
 
     Returns
     -------
@@ -84,7 +88,7 @@ def capture(
         The earlier program that this is once more.
     """
     constants = Constants(name, earlier)
-    trace = Capture(name, Comparison(list(earlier)), constants)
+    trace = Capture(name, Comparison(list(earlier)), constants, outside)
     args, kwargs = rebuild([trace.input(x, of) for x, of in zip(leaves, names, strict=True)])
     trace.comparison.begin(trace)
     before = map_leaves(lambda leaf, path: leaf, (args, kwargs))
@@ -283,6 +287,7 @@ class Replayer:
             paths.key.names,
             list(before.values()),
             self._parameters,
+            free.places(),
         )
         seconds = perf_counter() - start
         if bound := free.bound_to_tracer():
@@ -706,4 +711,7 @@ class Compiled(Replayer):
                 f"{name} is not replayed for these arguments, so there is nothing to check; "
                 "explain() says why"
             )
-        check_alike(name, search.built(), run_eagerly(self.function, args, kwargs), search.exact)
+        got, path = search.built(), search.path
+        for each in () if path is None else path.states.get(get_ident(), ()):
+            each.rewind()
+        check_alike(name, got, run_eagerly(self.function, args, kwargs), search.exact)

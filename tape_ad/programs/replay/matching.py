@@ -21,7 +21,7 @@ from tape_ad.base.trees import (
     structure_of,
 )
 from tape_ad.programs.program import Value
-from tape_ad.programs.program.keys import varies
+from tape_ad.programs.program.keys import GENERATORS, source_of, varies
 
 Leaves = tuple[Any, ...]
 COMPARED = frozenset({str, bytes})
@@ -42,11 +42,14 @@ class Writer:
         Objects by the names that stand for them.
     leaves : list of str
         The names of the leaves that vary.
+    generators : list of tuple
+        The names of the generators among them, each with one of the calls that it is written for.
     """
 
     lines: list[str] = field(factory=list)
     bound: dict[str, Any] = field(factory=dict)
     leaves: list[str] = field(factory=list)
+    generators: list[tuple[str, Any]] = field(factory=list)
     _numbers: Iterator[int] = field(factory=count)
 
     def add(self, line: str) -> None:
@@ -125,6 +128,8 @@ def look(writer: Writer, name: str, tree: Any) -> None:
     writer.add(f"if type({name}) is not {bind(kind)}: return None")
     if varies(tree):
         writer.leaves.append(name)
+        if isinstance(tree, GENERATORS):
+            look_at_stream(writer, name, tree)
         return
     structure = structure_of(tree.__class__)
     if structure is None:
@@ -144,6 +149,16 @@ def look(writer: Writer, name: str, tree: Any) -> None:
         if not all(field.init for field in fields_of(tree)):
             writer.add("return None")  # whether its class made those, `key_of` finds out
         unpack(writer, f"{bind(structure.values)}({name})", tuple(structure.values(tree)))
+
+
+def look_at_stream(writer: Writer, name: str, generator: Any) -> None:
+    """Write what looks whether a generator draws from the streams of the same others."""
+    source = writer.bind(source_of)
+    for other, before in writer.generators:
+        same = source_of(before) is source_of(generator)
+        different = "is not" if same else "is"
+        writer.add(f"if {source}({name}) {different} {source}({other}): return None")
+    writer.generators.append((name, generator))
 
 
 def look_beside(writer: Writer, name: str, tree: Any) -> None:

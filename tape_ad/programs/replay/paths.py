@@ -3,6 +3,7 @@
 import math
 import operator
 from collections.abc import Callable, Sequence
+from threading import get_ident
 from time import perf_counter
 from typing import Any
 
@@ -11,10 +12,11 @@ from attrs import define, field, frozen
 
 from tape_ad.programs.capture.constants import contents, fingerprint, same_memory
 from tape_ad.programs.capture.free_variables import FreeVariables
+from tape_ad.programs.capture.generators import Rewindable, rewinding
 from tape_ad.programs.capture.tracers import NUMBERS, complex_code, exact_question, float_code
 from tape_ad.programs.engines.plans import Report
 from tape_ad.programs.program import Diverged, Guard, Program, Value
-from tape_ad.programs.program.keys import Key
+from tape_ad.programs.program.keys import GENERATORS, Key
 
 SMALL = 4096
 """How many bytes of an array are kept."""
@@ -40,7 +42,8 @@ class UntestedInput:
 
 def untested_inputs(leaves: Sequence[Any]) -> list[UntestedInput]:
     """Note the numbers of a first call."""
-    return [UntestedInput(place, mark_of(leaf)) for place, leaf in enumerate(leaves)]
+    numbers = [(i, leaf) for i, leaf in enumerate(leaves) if not isinstance(leaf, GENERATORS)]
+    return [UntestedInput(place, mark_of(leaf)) for place, leaf in numbers]
 
 
 def without_pinned(untested: Sequence[UntestedInput], program: Program) -> list[UntestedInput]:
@@ -198,6 +201,8 @@ class Path:
         After how many replays to check; 0 for never, None for as often as `SHARE` allows.
     next_check : float
         The number of replays after which that is next.
+    states : dict of int to list of Rewindable
+        By thread, the generators of the last replay as they were before it.
     """
 
     program: Program
@@ -222,14 +227,21 @@ class Path:
     exact: bool = True
     check_every: int | None = None
     next_check: float = math.inf
+    states: dict[int, list[Rewindable]] = field(factory=dict)
 
     def start(self, replay: Function, check_every: int | None) -> None:
         """Replay from now on; a few times with a clock, to know how often to check."""
-        self.exact = not (self.report and self.report.native) and not swaps(self.program)
+        native = self.report is not None and self.report.native
+        self.exact = not native and not swaps(self.program) and not rounds(self.program)
+        replay = rewinding(replay, self.program.inputs, self.note_states)
         self.quick, self.check_every = replay, check_every
         self.next_check = self.replays + (check_every or math.inf)
         self.due = 0 if self.untested else TIMED if check_every is None else self.next_check
         self.replay = self.clock.timing(replay) if check_every is None else replay
+
+    def note_states(self, generators: list[Rewindable]) -> None:
+        """Remember how the generators of a replay were before it."""
+        self.states[get_ident()] = generators
 
     def plan_check(self, spent: float) -> None:
         """Say after how many replays to check, if that takes so many seconds."""
@@ -352,6 +364,11 @@ def check_period(spent: float, seconds: float, checks: int = 0) -> int:
 def swaps(program: Program) -> bool:
     """Tell whether NumPy may swap the factors of large complex products, to save memory."""
     return any(is_swapped(value) for call in program.calls for value in call.outputs)
+
+
+def rounds(program: Program) -> bool:
+    """Tell whether a call in it adds up in another order than the function itself does."""
+    return any(getattr(call.function, "rounds", False) for call in program.calls)
 
 
 def is_swapped(value: Value) -> bool:

@@ -1,10 +1,12 @@
 """Whether a replay gives what the function gives: when they are compared, and how."""
 
+import copy
 import math
 import random
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from threading import get_ident
 from time import perf_counter
 from typing import Any
 
@@ -13,14 +15,14 @@ from attrs import define, evolve, field, frozen
 
 from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import ProgramMismatchError
-from tape_ad.base.trees import paired
+from tape_ad.base.trees import map_leaves, paired
 from tape_ad.programs.capture.capture import Capture
 from tape_ad.programs.capture.comparison import alike_functions
 from tape_ad.programs.capture.constants import Constants
-from tape_ad.programs.capture.opaque_calls import OpaqueFunction
+from tape_ad.programs.capture.opaque_calls import is_opaque
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.program import Call, Guard, Program, Step, Value, replaced, written
-from tape_ad.programs.program.keys import rebuilder
+from tape_ad.programs.program.keys import GENERATORS, rebuilder
 from tape_ad.programs.replay.explaining import title
 from tape_ad.programs.replay.paths import Path, UntestedInput, near_by, still_untested
 from tape_ad.record.messages.callers import caller
@@ -64,13 +66,14 @@ def first_difference(
     lines = CallSites()
     comparison: Any = lines
     capture = Capture(program.name, comparison, Constants(program.name, ()))
+    copies = [list(map(with_generator_copied, leaves)) for _ in range(2)]
     inputs = zip(leaves, program.inputs, strict=True)
     args, kwargs = rebuild([capture.input(leaf, value.name) for leaf, value in inputs])
     try:
         now = capture.program(capture.run(function, args, kwargs))
     except Exception as error:
         return f"when it is captured once more, it raises {type(error).__name__}: {error}"
-    ours, theirs = Run(program, leaves), Run(now, leaves)
+    ours, theirs = Run(program, copies[0]), Run(now, copies[1])
     for step, other, line in zip(program.steps, now.steps, lines.lines, strict=False):
         with np.errstate(all="ignore"):
             try:
@@ -84,6 +87,11 @@ def first_difference(
     if differ(replaced(program.output, ours.values), replaced(now.output, theirs.values)):
         return "the calls are the same, and what is no result of them has changed"
     return ""
+
+
+def with_generator_copied(leaf: Any) -> Any:
+    """Copy a generator; anything else stays."""
+    return copy.deepcopy(leaf) if isinstance(leaf, GENERATORS) else leaf
 
 
 @define(eq=False, init=False)
@@ -177,7 +185,20 @@ def differ(one: Any, other: Any) -> bool:
 
 
 NUMPYS: dict[type, type] = {float: np.float64, complex: np.complex128}
-"""What a copy of other people's code gives where the code itself gives one of Python's numbers."""
+"""What a copy of other people's code may give where the code itself gives a number of Python's."""
+
+
+def with_kinds_of(
+    found: Any, build: Callable[..., Any], out: tuple[Any, ...]
+) -> Callable[..., Any]:
+    """Let results be Python's numbers where those of the function are, which gave `found`."""
+    pairs = paired(found, build(out))
+    places = {path for path, wanted, got in pairs if type(got) is NUMPYS.get(type(wanted))}
+    if not places:
+        return build
+    return lambda out: map_leaves(
+        lambda leaf, path: leaf.item() if path in places else leaf, build(out)
+    )
 
 
 def difference_of(got: Any, wanted: Any, same: Callable[[Any, Any], Any]) -> str:
@@ -346,7 +367,7 @@ AMPLIFIED = 1e4
 def may_draw(call: Call) -> bool:
     """Tell whether a call may draw random numbers itself, at each replay too, as SciPy's may."""
     module = str(getattr(call.function, "__module__", None))
-    return isinstance(call.function, OpaqueFunction) or ".scipy." in f".{module}."
+    return is_opaque(call.function) or ".scipy." in f".{module}."
 
 
 @frozen(eq=False)
@@ -422,13 +443,14 @@ class Verification:
     @property
     def is_opaque(self) -> bool:
         """Whether there is a function in the program that is no NumPy call."""
-        return any(isinstance(call.function, OpaqueFunction) for call in self.path.program.calls)
+        return any(is_opaque(call.function) for call in self.path.program.calls)
 
     def replayed(self) -> Any:
         """Replay; an error is a result as well."""
         replay: Any = self.path.quick
         try:
-            with np.errstate(all="ignore"), self.generators.restored():
+            with np.errstate(all="ignore"), self.generators.restored(), self.kept_states():
+                self.rewind()
                 return replay(*self.leaves)
         except Exception as error:
             return error
@@ -439,10 +461,25 @@ class Verification:
 
         Those of NumPy and Python that are global belong to other threads as well.
         """
+        given = [leaf for leaf in self.leaves if isinstance(leaf, GENERATORS)]
         if not any(map(may_draw, self.path.program.calls)):
-            return Generators([])
+            return Generators.among(given)
         read = [each.value for each in self.path.free_variables.variables]
-        return Generators.among([*read, np.random, random])
+        return Generators.among([*given, *read, np.random, random])
+
+    def rewind(self) -> None:
+        """Put the generators among the arguments to where they were before the replay."""
+        for each in self.path.states.get(get_ident(), ()):
+            each.rewind()
+
+    @contextmanager
+    def kept_states(self) -> Iterator[None]:
+        """Forget what a replay in a ``with`` block tells of the states of generators."""
+        before = self.path.states.get(get_ident(), [])
+        try:
+            yield
+        finally:
+            self.path.states[get_ident()] = before
 
     def eager(self) -> Any:
         """Run the function; an error is a result as well."""
@@ -451,6 +488,7 @@ class Verification:
             args, kwargs = rebuilder(args, kwargs)([copied(leaf) for leaf in self.leaves])
         try:
             with self.generators.restored():
+                self.rewind()
                 return run_eagerly(self.function, args, kwargs)
         except Exception as error:
             return error
@@ -470,6 +508,7 @@ class Verification:
                 return False
             path.checks += 1
             if not self.difference(out, found):
+                path.build = with_kinds_of(found, path.build, out)
                 return True
             return self.agrees_again(found)
         finally:
@@ -518,7 +557,10 @@ class Verification:
         near = [rounded(leaf) for leaf in self.leaves]
         try:
             with np.errstate(all="ignore"), self.generators.restored():
-                plain, other = replay(*self.leaves), replay(*near)
+                self.rewind()
+                plain = replay(*self.leaves)
+                self.rewind()
+                other = replay(*near)
         except Exception:
             return False
         if type(plain) is not tuple or differ(path.build(plain), found):
@@ -532,6 +574,7 @@ class Verification:
         path = self.path
         rebuild = rebuilder(self.args, self.kwargs)
         with self.generators.restored():
+            self.rewind()
             where = first_difference(path.program, self.function, rebuild, self.leaves)
         if where:
             advice = "What is read anew at each call, and is no argument, should be one"
@@ -543,12 +586,16 @@ class Verification:
 
 def copied(leaf: Any) -> Any:
     """Copy an array, in its layout, as a function that is no NumPy call might write to it."""
-    copy = leaf.copy(order="K") if type(leaf) is np.ndarray else leaf
-    return copy if type(leaf) is not np.ndarray or copy.strides == leaf.strides else leaf
+    if type(leaf) is not np.ndarray:
+        return leaf
+    own = leaf.copy(order="K")
+    return own if own.strides == leaf.strides else leaf
 
 
 def rounded(leaf: Any) -> Any:
     """Move the floating-point numbers of an input by a few units in the last place."""
+    if isinstance(leaf, GENERATORS):
+        return leaf
     dtype = getattr(leaf, "dtype", np.dtype(type(leaf)))
     return near_by(leaf, 4 * np.finfo(dtype).eps) if dtype.kind in "fc" else leaf
 

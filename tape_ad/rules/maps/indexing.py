@@ -51,14 +51,14 @@ class Index:
         return self.by_truth
 
     def push(self, t: Array) -> Array:
-        if is_below_batches(t):
-            t = as_in_key(t, self.key)
+        if (batch := batch_in(self.key)) is not None and is_below_batches(t):
+            t = batch.spread(batch, t)
         pick = picked_elements_as_one if type(t) is np.ndarray else picked_elements
         return pick(t, self)
 
     def pull(self, ct: Array) -> Array:
-        if is_below_batches(ct):
-            ct = as_in_key(ct, self.key)
+        if (batch := batch_in(self.key)) is not None and is_below_batches(ct):
+            ct = batch.spread(batch, ct)
         return scatter_as_one(ct, self)
 
     def pull_into(self, ct: Array) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import anywhere
+from tape_ad.base.arrays.overridable import anywhere, as_in_key
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules.maps import Array
 
@@ -231,6 +231,7 @@ def interpolated(x: Array, xp: Array, fp: Array) -> Array:
         raise NO_BODY
     left = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, max(n - 2, 0))
     right = np.minimum(left + 1, n - 1)
+    xp, fp = as_in_key(xp, (left,)), as_in_key(fp, (left,))
     width = np.where(np.equal(left, right), 1, xp[right] - xp[left])
     inner = (fp[right] - fp[left]) / width * (x - xp[left]) + fp[left]
     return np.where(np.less(x, xp[0]), fp[0], np.where(x >= xp[-1], fp[-1], inner))

@@ -94,13 +94,11 @@ def sign(x: Array, /, out: None = None, *, dtype: Any = None, casting: Any = "sa
 
 def power_base(out: Array, x: Array, y: Array) -> Array:
     """y * x**(y - 1), and 0 wherever y is 0, also at x = 0."""
-    if type(out) is np.ndarray and type(y) in (int, float, np.ndarray):
-        return slope_in_base(out, x, y)
-    if is_traced(y) and type(y.data) is int:
-        y = operator.index(y)  # a formula of its own for each, as for plain ones
     number = type(y) in (int, float)
     if number and y == 2:
         return 2 * x
+    if is_traced(y) and type(y.data) is int:  # a formula of its own for each, as for plain ones
+        return power_base(out, x, operator.index(y))
     if is_traced(out) and not (number and (y in QUICK or is_number(out))):
         return slope_in_base_as_one(out, x, y)
     return slope_in_base(out, x, y)

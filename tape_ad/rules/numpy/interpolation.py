@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import overridable
+from tape_ad.base.arrays.overridable import as_in_key, overridable
 from tape_ad.base.errors import DtypeError
 from tape_ad.rules import facts
 from tape_ad.rules.base import Derivation, Entry, as_array, constants, in_double, quiet, rule
@@ -81,7 +81,7 @@ def next_knot(j: Array, xp: Array) -> Array:
 
 def width(j: Array, xp: Array) -> Array:
     """Measure the piece, which is not to be 0 for an only knot."""
-    after = next_knot(j, xp)
+    after, xp = next_knot(j, xp), as_in_key(xp, (j,))
     return np.where(np.equal(after, j), 1, xp[after] - xp[j])
 
 
@@ -95,6 +95,7 @@ def outside(x: Array, xp: Array) -> tuple[Array, Array]:
 
 def slope(j: Array, x: Array, xp: Array, fp: Array) -> Array:
     """Compute the slope at x, which is 0 outside of the knots."""
+    fp = as_in_key(fp, (j,))
     rise = fp[next_knot(j, xp)] - fp[j]
     before, behind = outside(x, xp)
     return np.where(before | behind, 0, rise / width(j, xp))
@@ -103,7 +104,9 @@ def slope(j: Array, x: Array, xp: Array, fp: Array) -> Array:
 def weight(j: Array, x: Array, xp: Array) -> Array:
     """Compute how far x lies between two knots, from 0 to 1."""
     before, behind = outside(x, xp)
-    return np.where(before | behind, behind.astype(float), (x - xp[j]) / width(j, xp))
+    return np.where(
+        before | behind, behind.astype(float), (x - as_in_key(xp, (j,))[j]) / width(j, xp)
+    )
 
 
 def blend(j: Array, at: Array, after: Array, xp: Array) -> LinearMap:

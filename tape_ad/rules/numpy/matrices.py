@@ -205,9 +205,9 @@ def multi_dot(arrays: Sequence[Array], *, out: None = None) -> Array:
             f"{[as_array(array).ndim for array in arrays]} axes"
         )
     product = cheapest_product(matrices)
-    if row:
-        product = product[0]
-    return product[..., 0] if column else product
+    if not (row or column):
+        return product
+    return product[0 if row else slice(None), 0 if column else slice(None)]
 
 
 def cheapest_product(matrices: Sequence[Array]) -> Array:

@@ -276,12 +276,17 @@ def rearranging(places: Any, natural: Shape, node: Shape) -> tuple[LinearMap, ..
     return (Reshape(natural, flat), Index((places,), flat, flat), Reshape(flat, node))
 
 
+def along_axes(weights: Array, a: Array, axes: tuple[int, ...]) -> Array:
+    """Bring weights along some axes of `a`, in the order of these, to a shape that broadcasts."""
+    order = sorted(range(len(axes)), key=lambda i: axes[i])
+    lengths = [a.shape[i] if i in axes else 1 for i in range(-a.ndim, 0)]
+    return np.reshape(np.transpose(weights, order), lengths)
+
+
 def weights_of_rows(weights: Any, a: Array, axes: tuple[int, ...]) -> Any:
     """Bring the weights of elements to the shape of the rows."""
     if weights.shape != a.shape:
-        order = sorted(range(len(axes)), key=lambda i: axes[i])
-        lengths = [a.shape[i] if i in axes else 1 for i in range(-a.ndim, 0)]
-        weights = np.broadcast_to(np.transpose(weights, order).reshape(lengths), a.shape)
+        weights = np.broadcast_to(along_axes(weights, a, axes), a.shape)
     moved = (*(i for i in range(-a.ndim, 0) if i not in axes), *axes)
     weights = np.transpose(weights, moved)
     return weights.reshape((*weights.shape[: a.ndim - len(axes)], -1))

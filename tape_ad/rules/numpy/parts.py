@@ -143,7 +143,7 @@ def nan_to_num(
     )
     infinite = np.where(np.greater(x, 0), posinf, neginf)
     found = np.where(np.isfinite(x), x, np.where(np.isnan(x), nan, infinite))
-    return like(x, found)
+    return like(x, found) if x.ndim else found[()]  # a number, as NumPy gives
 
 
 def turned(y: Array) -> Array:

@@ -59,8 +59,8 @@ def dot(a: Array, b: Array, out: None = None) -> Array:
 def inner(a: Array, b: Array, /) -> Array:
     """Multiply the last axes of both."""
     a, b = as_array(a), as_array(b)
-    if a.ndim == 0 or b.ndim == 0:
-        return a * b
+    if a.ndim == 0 or b.ndim < 2:
+        return np.dot(a, b)
     return np.tensordot(a, b, (-1, -1))
 
 

@@ -272,13 +272,6 @@ REPEATING: dict[Any, Entry] = {
 Sections = int | Sequence[int]
 
 
-def at(axis: int, ndim: int, entry: Any) -> tuple[Any, ...]:
-    """Make the key that is `entry` on one axis and whole on all others."""
-    key: list[Any] = [slice(None)] * ndim
-    key[axis] = entry
-    return tuple(key)
-
-
 # Taking apart
 
 
@@ -294,7 +287,8 @@ def array_split(ary: Array, indices_or_sections: Sections, axis: int = 0) -> lis
             raise ValueError("number sections must be larger than 0.")
         size, longer = divmod(length, sections)
         bounds = [i * size + min(i, longer) for i in range(sections + 1)]
-    return [ary[at(axis, ary.ndim, slice(*ends))] for ends in pairwise(bounds)]
+    axis = axis % ary.ndim - ary.ndim
+    return [ary[along(axis, slice(*ends))] for ends in pairwise(bounds)]
 
 
 def split(ary: Array, indices_or_sections: Sections, axis: int = 0) -> list[Array]:
@@ -333,7 +327,8 @@ def unstack(x: Array, /, *, axis: Any = 0) -> tuple[Array, ...]:
     """Take the parts at each place of an axis, without the axis."""
     x = with_axes("unstack", x, 1)
     (number,) = normalize_axis_tuple(axis, x.ndim)
-    return tuple(x[at(number, x.ndim, i)] for i in range(x.shape[number]))
+    before = (slice(None),) * number  # and no Ellipsis, which would make arrays of numbers
+    return tuple(x[(*before, i)] for i in range(x.shape[number]))
 
 
 def trim_zeros(filt: Array, trim: str = "fb", axis: int | Sequence[int] | None = None) -> Array:

@@ -32,6 +32,7 @@ from tape_ad.rules.base import (
 )
 from tape_ad.rules.maps import Adjoint, Array, Index, LinearMap
 from tape_ad.rules.numpy.continued import within
+from tape_ad.rules.numpy.order_statistics import along_axes
 from tape_ad.rules.numpy.reductions import (
     extremum_partial,
     extremum_signature,
@@ -88,9 +89,7 @@ def weights_like(a: Array, weights: Array, axis: Axis) -> Array:
             f"np.average: weights of shape {weights.shape} do not fit axis {axis} of an array of "
             f"shape {a.shape}; give them the lengths of those axes, or the array's shape"
         )
-    order = sorted(range(len(axes)), key=lambda i: axes[i])
-    shape = [a.shape[i] if i in axes else 1 for i in range(-a.ndim, 0)]
-    return np.reshape(np.transpose(weights, order), shape)
+    return along_axes(weights, a, axes)
 
 
 ROW_STAYS = np.lib.NumpyVersion(np.__version__) < "2.2.0"

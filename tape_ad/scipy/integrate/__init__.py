@@ -12,6 +12,7 @@ with extra("scipy", "tape_ad.scipy.integrate"):
     import scipy.integrate  # noqa: F401 - asked for first, so that its absence has one message
 
 from tape_ad.extend.rules import add_rules
+from tape_ad.extend.solvers import opaque
 from tape_ad.scipy.faces import face
 from tape_ad.scipy.integrate.boundary_values import *
 from tape_ad.scipy.integrate.initial_value import *
@@ -22,4 +23,4 @@ from tape_ad.scipy.interpolate.polynomials import PIECES
 add_rules(STEPS)
 add_rules(PIECES)  # of which the solution of a boundary value problem is
 
-__getattr__, __dir__ = face(__name__)
+__getattr__, __dir__ = face(__name__, around=dict.fromkeys(("dblquad", "nquad", "tplquad"), opaque))

@@ -17,13 +17,14 @@ from tape_ad.extend.arrays import (
     plain,
     refuse_handles,
 )
-from tape_ad.extend.solvers import implicit, on_plain_arrays, warn_unconverged
+from tape_ad.extend.solvers import implicit, on_plain_arrays, opaque, warn_unconverged
 
 __all__ = ["solve_bvp"]
 
 Function = Callable[..., Any]
 
 
+@opaque
 def solve_bvp(
     fun: Function,
     bc: Function,

@@ -25,6 +25,7 @@ from tape_ad.extend.solvers import (
     implicit,
     lent,
     on_plain_arrays,
+    opaque,
     valued,
     warn_unconverged,
 )
@@ -334,6 +335,7 @@ def without_handles(fun: Function, name: str) -> Function:
     return checked
 
 
+@opaque
 def solve_ivp(
     fun: Function,
     t_span: Any,
@@ -560,6 +562,7 @@ TOLERANCE = 1.49012e-8
 """What `odeint` takes for both tolerances where none is given."""
 
 
+@opaque
 @signed_as(scipy.integrate.odeint, adjoint_options=None)
 def odeint(
     func: Function,

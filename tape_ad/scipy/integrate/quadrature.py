@@ -26,7 +26,7 @@ from tape_ad.extend.arrays import (
     primal,
     refuse_handles,
 )
-from tape_ad.extend.solvers import nested, outside, records_of, up_to
+from tape_ad.extend.solvers import nested, opaque, outside, records_of, up_to
 from tape_ad.scipy.counterparts import named, signed_as
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.integrate.runge_kutta import Functional
@@ -154,6 +154,7 @@ class Slopes:
         return maps
 
 
+@opaque
 @signed_as(scipy.integrate.quad)
 def quad(
     func: Any, a: Any, b: Any, args: Any = (), full_output: Any = 0, *more: Any, **options: Any
@@ -242,6 +243,7 @@ def complex_quad(func: Any, a: Any, b: Any, args: Any, full_output: Any, options
     return (value, error, {"real": re[2:], "imag": im[2:]}) if full_output else (value, error)
 
 
+@opaque
 @signed_as(scipy.integrate.quad_vec)
 def quad_vec(f: Function, a: Any, b: Any, *more: Any, args: Any = (), **options: Any) -> Any:
     """Compute the integral of a vector-valued function, as `scipy.integrate.quad_vec` does.

@@ -14,7 +14,7 @@ import numpy as np
 from tape_ad import differentiable
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import Array, as_array, axis_of, in_double
+from tape_ad.extend.arrays import Array, as_array, as_in_key, axis_of, in_double
 from tape_ad.extend.packages import copied_object
 from tape_ad.extend.rules import Entry, constants, overridable
 from tape_ad.scipy.installed import scipy
@@ -79,6 +79,7 @@ def basis_values(t: Array, k: int, points: Array, piece: Array, nu: int = 0) -> 
     """
     if nu > k:
         return np.zeros((k + 1, *points.shape))
+    t = as_in_key(t, (piece,))
     offsets = np.arange(1 - k, k + 1).reshape((-1,) + (1,) * points.ndim)
     knots = t[piece + offsets] if k else t[piece]  # knots[k - 1] is the one to the left
     values: list[Array] = [np.ones(points.shape)]
@@ -130,7 +131,7 @@ def spline_value(
     trailing = (...,) + (None,) * (c.ndim - 1)
     places = piece + np.arange(-k, 1).reshape((-1,) + (1,) * points.ndim)
     values = basis_values(t, k, points, piece, nu)
-    value = np.add.reduce(c[places] * values[trailing], axis=0)
+    value = np.add.reduce(as_in_key(c, (piece,))[places] * values[trailing], axis=0)
     inside = within_knots(t, k, points, extrapolate)
     return value if np.all(inside) else np.where(inside[trailing], value, np.nan)
 

@@ -13,7 +13,7 @@ import numpy as np
 from tape_ad import differentiable
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import Array, in_double, primal
+from tape_ad.extend.arrays import Array, as_in_key, in_double, primal
 from tape_ad.extend.rules import Entry, constants, overridable
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.interpolate.shared import (
@@ -120,6 +120,7 @@ def piecewise_value(
     """
     c, x, points = in_double(c), in_double(x), in_double(points)
     i = piece_of(x, points)
+    c, x = as_in_key(c, (i,)), as_in_key(x, (i,))
     trailing = (...,) + (None,) * (c.ndim - 2)
     value = local_value(c[:, i], (points - x[i])[trailing], nu)
     inside = evaluated(x, points, extrapolate)

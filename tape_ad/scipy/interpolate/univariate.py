@@ -1,9 +1,11 @@
 """Polynomials and rational functions through points, which are smooth at the points, too."""
 
+import inspect
 from typing import Any
 
 import numpy as np
 
+from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array, in_double, joined
 from tape_ad.extend.rules import Entry, constants, overridable
 from tape_ad.scipy.installed import scipy
@@ -153,4 +155,6 @@ def searched(self: Any, x: Array, y: Array, **options: Any) -> None:
     refuse_handles("AAA", instead, x=joined(x), y=joined(y))
 
 
-RATIONAL: dict[Any, Entry] = {**constants(nearest_support)}
+RATIONAL: dict[Any, Entry] = {
+    **constants(nearest_support, facts=facts.composed(inspect.unwrap(nearest_support)))
+}

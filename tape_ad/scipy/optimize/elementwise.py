@@ -11,7 +11,7 @@ import numpy as np
 from tape_ad import grad
 from tape_ad.extend.arrays import any_handle, as_constant_handle, plain, refuse_handles
 from tape_ad.extend.packages import listed
-from tape_ad.extend.solvers import implicit, on_plain_arrays, valued, warn_unconverged
+from tape_ad.extend.solvers import implicit, on_plain_arrays, opaque, valued, warn_unconverged
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.optimize.roots import as_tuple
 from tape_ad.scipy.stand_ins import stands_for
@@ -22,6 +22,7 @@ __dir__ = listed(__all__)
 Function = Callable[..., Any]
 
 
+@opaque
 def find_root(f: Function, init: Any, /, *, args: Any = (), **options: Any) -> Any:
     """Find a root for each element, as `scipy.optimize.elementwise.find_root` does.
 
@@ -64,6 +65,7 @@ def find_root(f: Function, init: Any, /, *, args: Any = (), **options: Any) -> A
     return found(search, f, f, (init,), args, options)
 
 
+@opaque
 def find_minimum(f: Function, init: Any, /, *, args: Any = (), **options: Any) -> Any:
     """Find a minimum for each element, as `scipy.optimize.elementwise.find_minimum` does.
 
@@ -157,6 +159,7 @@ def minimum_by_chandrupatla(
     return found(search, slope_of(func), func, (x1, x2, x3), args, options)
 
 
+@opaque
 def bracket_root(f: Function, xl0: Any, xr0: Any = None, **options: Any) -> Any:
     """Bracket roots, as `scipy.optimize.elementwise.bracket_root` does.
 
@@ -184,6 +187,7 @@ def bracket_root(f: Function, xl0: Any, xr0: Any = None, **options: Any) -> Any:
     return bracketed("bracket_root", f, {"xl0": xl0, "xr0": xr0}, options)
 
 
+@opaque
 def bracket_minimum(f: Function, xm0: Any, **options: Any) -> Any:
     """Bracket minima, as `scipy.optimize.elementwise.bracket_minimum` does; see `bracket_root`.
 

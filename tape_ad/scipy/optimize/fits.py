@@ -19,6 +19,7 @@ from tape_ad.extend.arrays import (
 from tape_ad.extend.solvers import (
     implicit,
     on_plain_arrays,
+    opaque,
     squares_for_all,
     valued,
     vanishes,
@@ -61,6 +62,7 @@ LOSSES: dict[str, Function] = {
 """What SciPy makes of a squared residual."""
 
 
+@opaque
 def least_squares(
     fun: Function,
     x0: Any,
@@ -233,6 +235,7 @@ def ends(bounds: Any, x0: Any) -> Any:
     )
 
 
+@opaque
 def leastsq(
     func: Function,
     x0: Any,
@@ -281,6 +284,7 @@ def pair_of(bounds: Any) -> list[Constraint]:
 # Curves
 
 
+@opaque
 @signed_as(scipy.optimize.curve_fit, compile=False)
 def curve_fit(
     f: Function,
@@ -399,6 +403,7 @@ def curve_fit(
     return popt, pcov, *rest
 
 
+@opaque
 def nnls(A: Any, b: Any, *args: Any, **options: Any) -> Any:  # noqa: N803 - SciPy's name
     """Minimize ``|A x - b|`` for x without negative elements, as `scipy.optimize.nnls` does.
 
@@ -435,6 +440,7 @@ def nnls(A: Any, b: Any, *args: Any, **options: Any) -> Any:  # noqa: N803 - Sci
     return x, valued(np.linalg.norm(A @ x - b), rnorm)
 
 
+@opaque
 def lsq_linear(
     A: Any,  # noqa: N803 - the name that SciPy gives it
     b: Any,
@@ -536,6 +542,7 @@ def check_rank(normal: Any) -> None:
         )
 
 
+@opaque
 def isotonic_regression(y: Any, *, weights: Any = None, increasing: bool = True) -> Any:
     """Fit numbers in order, as `scipy.optimize.isotonic_regression` does.
 

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.optimize
 
 from tape_ad.extend.arrays import any_handle, array_of, as_constant_handle, plain, refuse_handles
-from tape_ad.extend.solvers import valued, warn_unconverged
+from tape_ad.extend.solvers import opaque, valued, warn_unconverged
 from tape_ad.scipy.optimize.constraints import Constraint, box, boxed_in, stationary, warn_if_not
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
 Function = Callable[..., Any]
 
 
+@opaque
 def linear_sum_assignment(cost_matrix: Any, maximize: bool = False) -> Any:
     """Assign rows to columns at the least cost, as `scipy.optimize.linear_sum_assignment`.
 
@@ -47,6 +48,7 @@ def linear_sum_assignment(cost_matrix: Any, maximize: bool = False) -> Any:
     return scipy.optimize.linear_sum_assignment(cost, maximize)
 
 
+@opaque
 def quadratic_assignment(A: Any, B: Any, method: str = "faq", options: Any = None) -> Any:  # noqa: N803 - SciPy's names
     """Match two graphs, as `scipy.optimize.quadratic_assignment` does.
 
@@ -80,6 +82,7 @@ def quadratic_assignment(A: Any, B: Any, method: str = "faq", options: Any = Non
     return result
 
 
+@opaque
 def linprog(
     c: Any,
     A_ub: Any = None,  # noqa: N803 - SciPy's name
@@ -145,6 +148,7 @@ def linprog(
     return result
 
 
+@opaque
 def milp(
     c: Any,
     *,

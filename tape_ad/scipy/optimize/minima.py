@@ -17,6 +17,7 @@ from tape_ad.extend.solvers import (
     check_callable,
     implicit,
     minimum_for_all,
+    opaque,
     vanishes,
     warn_unconverged,
 )
@@ -42,6 +43,7 @@ __all__ = ["minimize"]
 Function = Callable[..., Any]
 
 
+@opaque
 def minimize(
     f: Function,
     x0: Any,

@@ -9,6 +9,7 @@ from tape_ad.extend.arrays import any_handle, array_of, as_constant_handle, plai
 from tape_ad.extend.solvers import (
     implicit,
     lent,
+    opaque,
     root_for_all,
     valued,
     warn_unconverged,
@@ -29,6 +30,7 @@ __all__ = [
 Function = Callable[..., Any]
 
 
+@opaque
 def root(
     fun: Function,
     x0: Any,
@@ -132,6 +134,7 @@ FOUND = "The solution converged."
 """What SciPy says."""
 
 
+@opaque
 def fsolve(
     func: Function,
     x0: Any,

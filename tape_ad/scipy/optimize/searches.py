@@ -12,6 +12,7 @@ from tape_ad.extend.solvers import (
     between_for_all,
     implicit,
     on_plain_arrays,
+    opaque,
     root_for_all,
     warn_unconverged,
 )
@@ -101,7 +102,7 @@ def search(theirs: Function, title: str, rule: str, handle: Function) -> Functio
     found.__name__ = found.__qualname__ = name
     found.__signature__ = signature  # type: ignore[attr-defined]  # it is SciPy's
     found.__doc__ = (found.__doc__ or "").format(title=title, name=name, rule=rule)
-    return found
+    return opaque(found)
 
 
 def between_integers(x: Any, bounds: Any, integrality: Any) -> list[tuple[Any, Any]]:

@@ -475,7 +475,7 @@ def is_outside(frame: types.FrameType) -> bool:
     return not CALLS.depth and not is_copied(frame)
 
 
-def entered(function: Any, *args: Any, **kwargs: Any) -> Any:
+def entered(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     """Call a copy for code outside, which may have objects of the original classes.
 
     What that leaves behind in them is settled, as after a call of what is decorated.

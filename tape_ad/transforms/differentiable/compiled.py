@@ -145,6 +145,7 @@ def plain_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any]
     beside a view of it.
     """
     for each in flatten((args, kwargs)):
-        if type(each) is ArrayConstant and each.data.flags.writeable:
+        plainly = type(each) is ArrayConstant and type(each.data) is np.ndarray
+        if plainly and each.data.flags.writeable:
             prepare(each)
     return [*map(plain, args)], {name: plain(value) for name, value in kwargs.items()}

@@ -24,7 +24,7 @@ from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
 from tape_ad.record.constants import as_array_constants, borrowed
-from tape_ad.record.messages.callers import variables_bound
+from tape_ad.record.messages.callers import is_copied, variables_bound
 from tape_ad.transforms.differentiable.compiled import (
     as_callback,
     guarded,
@@ -253,6 +253,9 @@ def running(run: Callable[..., Any]) -> Callable[..., Any]:
         if names is None:
             names = frame.f_globals
             variables = frame.f_locals if variables is None else variables
+        if type(names) is dict and is_copied(frame):  # a namespace of its own
+            names.setdefault("__builtins__", vars(builtins))
+            names = globals_of(names)
         if type(names) is not Globals:
             return run(source, names, variables, **options)
         if variables is not None and variables is not names:
@@ -280,7 +283,8 @@ def globals_of(original: dict[str, Any]) -> Globals:
             if name in original:
                 dict.__setitem__(found, name, original[name])
         dict.__setitem__(found, "__builtins__", BUILTINS)
-        registry = original.setdefault("__warningregistry__", {})  # where warnings are noted
+        is_module = "__name__" in original
+        registry = original.setdefault("__warningregistry__", {}) if is_module else {}
         dict.__setitem__(found, "__warningregistry__", registry)
         found.original, found.memo = original, {}
         found.own = str(original.get("__name__")).startswith("scipy.")
@@ -367,10 +371,38 @@ def adapted(function: Any) -> Any:
     if hasattr(function, "dispatch") and hasattr(function, "registry"):
         return memoized(function, single_dispatch)
     if hasattr(function, "fun") and hasattr(function, "_is_autograd_primitive"):
-        return converted(function.fun)  # NumPy's, of which it is a primitive
+        return memoized(function, of_primitive)
+    if module_of(function).startswith("autograd."):
+        return memoized(function, of_autograd)
     if function.__closure__ is not None and type(function.__globals__) is dict:
         return memoized(function, around_copies)
     return function
+
+
+def of_primitive(function: Any) -> Any:
+    """Give NumPy's function in place of a primitive of autograd's, but for autograd's own boxes."""
+    inner = converted(function.fun)
+
+    @functools.wraps(function)
+    def calling(*args: Any, **kwargs: Any) -> Any:
+        is_boxed = any(hasattr(each, "_trace") for each in args)
+        return (function if is_boxed else inner)(*args, **kwargs)
+
+    note_source(function, calling)
+    return calling
+
+
+def of_autograd(function: Any) -> Any:
+    """Let a transform of autograd's, and what it gives, have constants as plain arrays."""
+
+    @functools.wraps(function)
+    def calling(*args: Any, **kwargs: Any) -> Any:
+        given, named = plain_call(args, kwargs)
+        found = function(*given, **named)
+        return of_autograd(found) if type(found) is types.FunctionType else found
+
+    note_source(function, calling)
+    return calling
 
 
 def around_copies(function: Any) -> Any:

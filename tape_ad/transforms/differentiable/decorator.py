@@ -15,7 +15,7 @@ from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import ConversionError, InPlaceError, TapeError, UnsupportedArgumentError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves
-from tape_ad.record.constants import CONSTANTS, ArrayConstant, borrowed
+from tape_ad.record.constants import CONSTANTS, TRIED_AGAIN, ArrayConstant, borrowed
 from tape_ad.record.record import ComputationRecord
 from tape_ad.record.tensor import Tensor
 from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
@@ -35,7 +35,7 @@ from tape_ad.transforms.differentiable.copying import (
     is_copy,
 )
 from tape_ad.transforms.differentiable.explanation import Explanation, explain
-from tape_ad.transforms.differentiable.kinds import is_array_like
+from tape_ad.transforms.differentiable.kinds import is_array_like, is_pythons
 from tape_ad.transforms.differentiable.reach import DEPTH, reaches
 from tape_ad.transforms.differentiable.settling import calling, plain_array
 from tape_ad.transforms.differentiable.table import BUILTINS, note_stand_in
@@ -85,12 +85,13 @@ def call_copy(make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str,
     """
     batches = ACTIVE.get().batches
     asked = [batch.asked for batch in batches]
+    before = TRIED_AGAIN.set(True) if batches else None
     try:
         found = calling(run, make, function, args, kwargs)
     except InPlaceError as error:
         found = in_a_record(make, function, args, kwargs, error)
-        for batch, before in zip(batches, asked, strict=True):
-            batch.asked = before
+        for batch, was_asked in zip(batches, asked, strict=True):
+            batch.asked = was_asked
         return found
     except Exception as error:
         if isinstance(error, TypeError) and GIVEN_UP in str(error) and is_traced((args, kwargs)):
@@ -100,6 +101,9 @@ def call_copy(make: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str,
         if reason is None:
             raise
         raise reason from error
+    finally:
+        if before is not None:
+            TRIED_AGAIN.reset(before)
     return given_out(found)
 
 
@@ -149,6 +153,7 @@ def in_a_record(
         kind: Any = type(leaf)
         if kind is Tensor or kind in CONSTANTS or not is_array_like(leaf):
             return leaf
+        leaf = np.positive(leaf) if is_pythons(leaf) else leaf
         return record.tensor(leaf) if leaf.dtype.kind in "fc" else leaf
 
     def value(leaf: Any, path: str) -> Any:
@@ -173,7 +178,9 @@ def refused_number(function: Any, args: Any, kwargs: Any, error: Exception) -> E
     """Make the error for a handle where Python wants a whole number, if that is what went wrong."""
     if isinstance(error, TypeError) and any(words in str(error) for words in WHOLE):
         arguments = inspect.signature(function).bind(*args, **kwargs).arguments
-        names = [name for name, x in arguments.items() if is_array_like(x) and x.ndim == 0]
+        names = [
+            name for name, x in arguments.items() if is_array_like(x) and not getattr(x, "ndim", 0)
+        ]
         if names:
             wanted = " or ".join(f"{name}=" for name in names)
             return UnsupportedArgumentError(
@@ -212,8 +219,8 @@ def reason_of(error: BaseException) -> BaseException | None:
 def given_in(value: Any) -> Any:
     """Give an argument as copies see it: a handle of no axes is a number, functions are copied."""
     if is_array_like(value):
-        if not hasattr(value, "ndim"):  # one of Python's numbers, captured
-            return np.positive(value)
+        if is_pythons(value):
+            return value
         return value[()] if value.ndim == 0 and not hasattr(value, "batch_here") else value
     if type(value) is np.ndarray:
         return borrowed(value) if value.ndim else value

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.base.arrays.overridable import TRACERS
 from tape_ad.base.errors import ConversionError, NoRuleError
 from tape_ad.record.array_operators import ArrayOperators
 from tape_ad.record.constants import CONSTANTS
@@ -34,8 +35,20 @@ def is_array_like(value: Any) -> bool:
     return is_active(value) or type(value) in CONSTANTS
 
 
+def is_pythons(handle: Any) -> bool:
+    """Tell whether something is one of Python's numbers, captured."""
+    return type(handle) in TRACERS and not hasattr(type(handle), "shape")
+
+
+def as_pythons(number: Any) -> Any:
+    """Give a captured number as one of Python's; anything else as it is."""
+    return number.item() if type(number) in TRACERS else number
+
+
 def model_of(handle: Any) -> Any:
     """Give an array or a number of the kind that a handle stands for."""
+    if is_pythons(handle):
+        return handle.__class__(0)
     if isinstance(handle, ArrayOperators) and is_number(handle):
         dtype: np.dtype[Any] = getattr(handle, "dtype")  # noqa: B009 - operators alone declare none
         return dtype.type(0)
@@ -175,6 +188,8 @@ def as_number(handle: Any, dtype: Any = None) -> Any:
     """
     if type(handle) in CONSTANTS:
         return np.dtype(dtype or handle.dtype).type(handle.data.item())
+    if is_pythons(handle):
+        handle = np.positive(handle)
     if handle.ndim:
         if handle.size != 1:
             raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
@@ -192,15 +207,18 @@ def as_array_of(dtype: Any) -> Any:
     """Make what NumPy's scalar types do with handles: numbers of numbers, arrays of arrays."""
 
     def convert(handle: Any) -> Any:
-        return as_number(handle, dtype) if handle.ndim == 0 else handle.astype(dtype)
+        is_one = is_pythons(handle) or handle.ndim == 0
+        return as_number(handle, dtype) if is_one else handle.astype(dtype)
 
     return convert
 
 
 def as_real(handle: Any) -> Any:
-    """Stand in for `float`; of a plain constant it gives Python's number."""
+    """Stand in for `float`; of a plain constant or what is captured it gives Python's number."""
+    if is_pythons(handle) and handle.__class__ is float:
+        return handle
     found = as_number(handle, np.dtype(float))
-    return float(found) if isinstance(found, np.generic) else found
+    return float(found) if isinstance(found, np.generic) else as_pythons(found)
 
 
 def complex_(*args: Any, **kwargs: Any) -> Any:
@@ -232,7 +250,7 @@ class ComplexKind(Standing):
     """The type of what stands for `complex`, which has two arguments."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        return complex_(*args, **kwargs)
+        return as_pythons(complex_(*args, **kwargs))
 
 
 standing_for(complex, as_array_of(np.dtype(complex)))
@@ -245,7 +263,7 @@ class TypeKind(type):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if len(args) != 1 or kwargs:
             return type(*args, **kwargs)
-        if is_active(args[0]) and args[0].ndim == 0:
+        if is_active(args[0]) and getattr(args[0], "ndim", None) == 0:
             frame = sys._getframe(1)
             if asks_for_float(frame.f_code, frame.f_lasti):
                 raise NoRuleError(
@@ -315,8 +333,8 @@ def issubdtype(one: Any, other: Any) -> bool:
 @stands_in_for(np.isscalar)
 def isscalar(element: Any) -> bool:
     """Stand in for `numpy.isscalar`; a leaf of no axes stands for a number of the user's."""
-    if not is_active(element):
-        return np.isscalar(element)
+    if not is_active(element) or is_pythons(element):
+        return np.isscalar(model_of(element) if is_active(element) else element)
     functions = getattr(getattr(element, "record", None), "functions", None)
     is_leaf = functions is not None and functions[element.index] is None
     return element.ndim == 0 if is_leaf else is_number(element)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.record.primals import primal
-from tape_ad.transforms.differentiable.kinds import as_number
+from tape_ad.transforms.differentiable.kinds import as_number, as_pythons
 from tape_ad.transforms.differentiable.reach import is_active, reaches
 from tape_ad.transforms.differentiable.table import note_stand_in
 
@@ -230,12 +230,13 @@ def of_handles(original: Function, function: Function, *, kind: type | None) -> 
         if kind is complex:  # NumPy's functions of real numbers give nan where these are complex
             given = [each.astype(complex) if is_active(each) else each for each in given]
         if is_known or is_total or kind is None:
-            return function(*given)
+            found = function(*given)
+            return tuple(map(as_pythons, found)) if type(found) is tuple else as_pythons(found)
         with np.errstate(all="ignore"):
             found = function(*given)
         if not np.isfinite(primal(found)):
             original(*map(kind, plain))
-        return found
+        return as_pythons(found)
 
     return calling
 
@@ -250,7 +251,8 @@ def of_series(original: Function, function: Function) -> Function:
         ]
         if not reaches((given, kwargs)):
             return original(*given, **kwargs)
-        return function(*given, **kwargs)
+        found = function(*given, **kwargs)
+        return as_pythons(found) if original.__module__ == "math" else found
 
     return calling
 
@@ -280,7 +282,7 @@ def answering(original: Function) -> Function:
 for _name, _function in OF_NUMBERS.items():
     _original = getattr(math, _name, None)  # fma came with 3.13
     if _original is not None:
-        number = None if _name in ("modf", "ldexp") else float
+        number = None if _name in ("modf", "ldexp", "frexp") else float
         note_stand_in(_original, of_handles(_original, _function, kind=number))
 for _name, _function in OF_SERIES.items():
     if hasattr(math, _name):

@@ -15,6 +15,7 @@ import types
 import weakref
 from argparse import Namespace
 from collections.abc import Callable, MutableMapping, MutableSet
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ from tape_ad.transforms.differentiable.copying import (
     is_copied_module,
     is_copy,
     listed,
+    memoized,
 )
 from tape_ad.transforms.differentiable.kinds import KNOWN, is_array_like
 from tape_ad.transforms.differentiable.settling import (
@@ -619,6 +621,24 @@ def referring(reference: Any) -> Any:
 MAKERS[weakref.ref] = referring
 ORIGINALS[Reference] = weakref.ref
 note_stand_in(weakref.ref, Reference)
+
+
+class Variable:
+    """A context variable as copies see it: of what the original code has put into it."""
+
+    def __init__(self, variable: ContextVar[Any]) -> None:
+        self.variable, self.name, self.reset = variable, variable.name, variable.reset
+
+    def get(self, *default: Any) -> Any:
+        """Give the value as copies see it."""
+        return converted(self.variable.get(*default))
+
+    def set(self, value: Any) -> Any:
+        """Put in what the original code would."""
+        return self.variable.set(source_of(value))
+
+
+MAKERS[ContextVar] = lambda variable: memoized(variable, Variable)
 
 
 def identity(thing: Any, /) -> int:

@@ -45,20 +45,21 @@ def reaches(value: Any) -> bool:
     if type(value) in PLAIN:
         return False
     seen: set[int] = set()
-    level = [value]
+    level, looks, is_plain = [value], LOOKS, PLAIN.issuperset
     for _ in range(DEPTH):
         following: list[Any] = []
         for each in level:
-            kind = type(each)
-            look = LOOKS.get(kind, ABSENT)
-            if look is ABSENT:
-                look = noted_look_of(kind)
+            look = looks[type(each)]
             if look is None:
                 continue
             if look is HANDLE:
                 return True
-            held = look(each)
-            if len(held) and id(each) not in seen:
+            if look is ATTRIBUTES:
+                held: Any = each.__dict__
+                held = held.values() if type(held) is dict else ()
+            else:
+                held = each if look is ELEMENTS else look(each)
+            if not is_plain(map(type, held)) and id(each) not in seen:
                 seen.add(id(each))
                 following += held
                 if len(following) > BUDGET:
@@ -71,24 +72,28 @@ def reaches(value: Any) -> bool:
     return False
 
 
-ABSENT: Any = object()
-HANDLE: Any = object()
-"""How to look into what is a handle."""
+HANDLE, ELEMENTS, ATTRIBUTES = (object() for _ in range(3))
+"""How to look into what is a handle, what holds elements, and what has attributes alone."""
 
-LOOKS: dict[type, Any] = {}
-"""How to look into objects by their types, but local ones: what gives what they hold, or None."""
+
+class Looks(dict[type, Any]):
+    """How to look into objects by their types: what gives what they hold, or None."""
+
+    def __missing__(self, kind: type) -> Any:
+        """Find out for a type, and note it, but for a local one, which may be made in a call."""
+        if "<locals>" not in kind.__qualname__:
+            found = self[kind] = look_of(kind)
+            return found
+        found = LOCAL_LOOKS.get(kind, HANDLE)
+        if found is HANDLE:
+            found = LOCAL_LOOKS[kind] = look_of(kind)
+        return found
+
+
+LOOKS = Looks()
 
 LOCAL_LOOKS: "weakref.WeakKeyDictionary[type, Any]" = weakref.WeakKeyDictionary()
 """The same, for objects of local classes."""
-
-
-def noted_look_of(kind: type) -> Any:
-    """Note how to look into the objects of a type, without keeping one that is made in a call."""
-    looks: Any = LOCAL_LOOKS if "<locals>" in kind.__qualname__ else LOOKS
-    found = looks.get(kind, ABSENT)
-    if found is ABSENT:
-        found = looks[kind] = look_of(kind)
-    return found
 
 
 SHOWING = (collections.deque, ValuesView, ItemsView)
@@ -104,13 +109,11 @@ def look_of(kind: Any) -> Any:  # noqa: PLR0911 - one for each kind
     if kind is np.ndarray:
         return lambda array: array.flat if array.dtype.hasobject else ()
     if kind in (list, tuple, set, frozenset):
-        return but_plain
-    if kind is dict:
-        return lambda mapping: but_plain(mapping.values())
+        return ELEMENTS
+    if kind in (dict, types.MappingProxyType):
+        return kind.values
     if issubclass(kind, SHOWING):
         return list
-    if kind is types.MappingProxyType:
-        return lambda mapping: but_plain(mapping.values())
     if issubclass(kind, Iterator) and kind is not itertools.count:
         return HANDLE  # for looking at what it gives would take that away
     if kind is types.FunctionType:
@@ -122,21 +125,7 @@ def look_of(kind: Any) -> Any:  # noqa: PLR0911 - one for each kind
     slots = slots_of(kind)
     if slots or not kind.__dictoffset__ or issubclass(kind, (list, tuple, set, frozenset, dict)):
         return functools.partial(attributes_of, slots)
-    return attributes_alone
-
-
-def attributes_alone(value: Any) -> Any:
-    """Give what an object holds that has attributes and nothing else."""
-    attributes = value.__dict__
-    if type(attributes) is not dict:
-        return ()
-    values = attributes.values()
-    return () if PLAIN.issuperset(map(type, values)) else values
-
-
-def but_plain(values: Any) -> Any:
-    """Give values, unless all are plain at a glance."""
-    return () if PLAIN.issuperset(map(type, values)) else values
+    return ATTRIBUTES
 
 
 def slots_of(kind: type) -> tuple[str, ...]:
@@ -157,7 +146,7 @@ def attributes_of(slots: tuple[str, ...], value: Any) -> list[Any]:
         found += value.values()
     attributes = getattr(value, "__dict__", None)
     if isinstance(attributes, dict):
-        found += but_plain(attributes.values())
+        found += attributes.values()
     return found + [getattr(value, name, None) for name in slots]
 
 

@@ -232,7 +232,7 @@ GIVEN: "weakref.WeakValueDictionary[int, Any]" = weakref.WeakValueDictionary()
 
 def plain_array(constant: Any) -> Any:
     """Give the array of a constant, and the same again where it, or a view, is given once more."""
-    if not constant.data.flags.writeable:
+    if type(constant.data) is not np.ndarray or not constant.data.flags.writeable:
         return constant.data
     base = memory_of(constant.data)
     if GIVEN.get(id(base)) is not base:

@@ -109,6 +109,13 @@ def test_bags_are_lists(client: Any) -> None:
     assert (value, slope) == (19.0, 9.5)
 
 
+@pytest.mark.parametrize("option", ["reduce", "has_aux", "columns", "keep", "compile"])
+def test_nonsense_for_an_option_is_an_error(option: str) -> None:
+    nonsense = np.zeros(2)  # which is neither true nor false
+    with pytest.raises((TypeError, ValueError)):
+        steps.value_and_grad(np.sum, **{option: nonsense})  # type: ignore[arg-type]  # nonsense
+
+
 def test_data_frames_are_what_columns_makes_of_them(client: Any, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     pd = pytest.importorskip("pandas")

@@ -1,5 +1,6 @@
 """Copies of other people's code within and around the other transforms."""
 
+import cmath
 import math
 from collections.abc import Callable
 from typing import Any
@@ -177,3 +178,52 @@ def test_what_may_hold_an_array_of_dasks_is_none() -> None:
     slopes = ta.grad(lambda x: np.sum(multiply(x, Measured(x**2)).value))(X)
 
     np.testing.assert_allclose(slopes, 3 * X**2)
+
+
+RESULTS: dict[str, tuple[Any, Any]] = {
+    "float of an array": (lambda x: float(np.asarray(x).sum()) * 2.0, X),
+    "math": (lambda x: math.sin(float(x[0])) / 3, X),
+    "math of a number of NumPy's": (lambda x: math.atan2(x[0], x[1]), X),
+    "a sum": (lambda x: math.fsum([float(v) for v in x]), X),
+    "complex": (lambda x: complex(float(x[0]), 1.0) ** 2, X),
+    "cmath": (lambda x: cmath.exp(complex(x[0])), X),
+    "parts": (lambda x: (*math.modf(x[1]), math.frexp(x[0])[0]), X),
+    "one of NumPy's": (lambda x: np.sin(x[0]) * float(x[1]), X),
+    "beside float32": (lambda x: float(x.sum()) * np.ones(2, np.float32), X),
+    "a number": (lambda x: abs(x) ** 2.5 - max(x, 1.0), 3.0),
+    "a number and float": (lambda x: float(x) * 2, 3.0),
+    "a number beside float32": (lambda x: x * np.float32(2), 3.0),
+    "a whole number": (lambda x: float(x) / 2 + x * 2, 3),
+    "a number and NumPy": (lambda x: np.exp(x) * x, 3.0),
+    "the answer": (lambda x: (isinstance(x, float), type(x).__name__, np.isscalar(x), x), 3.0),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_compiled_copy_gives_pythons_numbers_where_the_function_does(name: str) -> None:
+    function, x = RESULTS[name]
+    compiled = ta.compile(ta.differentiable(function))
+    wanted = function(x)
+    for _ in range(4):
+        for got, one in zip(leaves(compiled(x)), leaves(wanted), strict=True):
+            assert type(got) is type(one)
+            np.testing.assert_array_equal(got, one)
+            assert getattr(got, "dtype", None) == getattr(one, "dtype", None)
+
+
+def leaves(result: Any) -> Any:
+    return result if isinstance(result, tuple) else (result,)
+
+
+def filled(x: Any) -> Any:
+    left = np.zeros(3)
+    for i, each in enumerate(x):
+        left[i] = each * 2
+    return float(left.sum()) / 2
+
+
+def test_a_compiled_copy_that_fills_arrays_gives_pythons_number_once_it_is_checked() -> None:
+    compiled = ta.compile(ta.differentiable(filled), check_every=1)
+    found = [compiled(X * k) for k in range(1, 6)]
+    assert type(found[-1]) is float
+    np.testing.assert_allclose(found, [filled(X * k) for k in range(1, 6)])

@@ -1,6 +1,8 @@
 """Methods of copied classes that users call themselves, with objects of the original classes."""
 
+import math
 import operator
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -119,3 +121,38 @@ def test_a_method_stays_one_of_the_object_and_can_be_asked_for_its_name() -> Non
     assert thing.times.__name__ == "times"
     assert Copy.__dict__["times"] is not Quantity.__dict__["times"]
     assert Quantity(1.0) * Quantity(2.0) == Quantity(3.0, 2)
+
+
+CHOSEN: ContextVar[Any] = ContextVar("CHOSEN", default=math.sin)
+
+
+def by_variable(x: Any) -> Any:
+    token = CHOSEN.set(math.cos)
+    found = CHOSEN.get()(x[0])
+    CHOSEN.reset(token)
+    return found + CHOSEN.get()(x[1])
+
+
+TEXT = """
+def filled(t):
+    values = np.zeros(2)
+    values[0] = math.sin(float(t[0]))
+    return values.sum() * k
+k = 2.0
+"""
+
+
+def by_text(x: Any) -> Any:
+    names: dict[str, Any] = {"math": math, "np": np}
+    exec(TEXT, names)  # noqa: S102 - what is tested
+    assert {"filled", "k", "__builtins__"} <= names.keys()
+    assert "__warningregistry__" not in names
+    return names["filled"](x) * eval("math.exp(x[1])", {"x": x, "math": math})  # noqa: S307 - as above
+
+
+@pytest.mark.parametrize("function", [by_variable, by_text])
+def test_what_comes_out_of_a_variable_or_a_text_is_a_copy(function: Any) -> None:
+    x = np.array([0.3, 0.5])
+    slope = [(function(x + h) - function(x - h)) / 2e-6 for h in np.eye(2) * 1e-6]
+    np.testing.assert_allclose(ta.grad(ta.differentiable(function))(x), slope, rtol=1e-6)
+    assert CHOSEN.get() is math.sin

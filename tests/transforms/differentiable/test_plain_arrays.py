@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tape_ad as ta
 from tape_ad.record.primals import primal
 from tape_ad.transforms.differentiable import (
     copying,
@@ -70,3 +71,22 @@ def test_plain_arrays_give_the_originals_bits(module: str) -> None:
 
     assert len(settled) > 10
     assert [each[:2] for each in settled if each[2] != each[3]] == []
+
+
+def test_code_that_takes_gradients_by_autograd_gives_the_same_on_plain_arrays() -> None:
+    autograd = pytest.importorskip("autograd")
+    anp = pytest.importorskip("autograd.numpy")
+
+    class Fitted:
+        def hazard(self, t: Any) -> Any:
+            return anp.exp(-t) * anp.log1p(t)
+
+        def fit(self) -> Any:
+            left = np.zeros(2)
+            left[:] = autograd.elementwise_grad(self.hazard)(np.linspace(1.0, 2.0, 2))
+            return left
+
+    made = ta.differentiable(Fitted)
+    np.testing.assert_array_equal(np.asarray(made().fit()), Fitted().fit())
+    slope = ta.grad(lambda x: np.sum(made().hazard(x)))(np.ones(2))
+    np.testing.assert_allclose(slope, autograd.elementwise_grad(Fitted().hazard)(np.ones(2)))

@@ -1,6 +1,6 @@
 """Fusion: loop nests over one iteration space become one, memory is reused, and dead stores go."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from tape_ad.programs.engines.native.ir import (
     Argument,
     ExternalCall,
     Listing,
+    LoopCall,
     LoopNest,
     MemRef,
     Op,
@@ -22,24 +23,24 @@ from tape_ad.programs.engines.native.ir import (
 from tape_ad.programs.engines.native.lowering import Lowered, LoweredStep
 from tape_ad.programs.engines.native.lowering.calls import Work
 from tape_ad.programs.engines.plans import LiveRanges, overwritten
-from tape_ad.programs.program import Call, Guard, Program, Value, root_of
+from tape_ad.programs.program import Call, Guard, Program, Value, body_of, root_of
 from tape_ad.rules.maps.indexing import added_at
 from tape_ad.rules.numpy.updates import updated
 
 IN_PLACE: frozenset[Any] = frozenset({updated, added_at})
 
 
-def reuse_memory(lowered: Lowered) -> Lowered:
+def reuse_memory(lowered: Lowered, own: Collection[Value] = ()) -> Lowered:
     """Let updates write over arrays that nothing else needs.
 
     Such an array is one that native code has made, and that no call of NumPy's has seen, for that
-    may have kept a view.
+    may have kept a view; or one of its `own`.
     """
     dying = last_uses(lowered.program)
     if not dying:
         return lowered
     homes: dict[Value, Value] = {}
-    native: set[Value] = set()
+    native: set[Value] = set(own)
     seen: set[Value] = set()
     for each in lowered.steps:
         if each.reason is not None:
@@ -124,6 +125,8 @@ class Renaming:
             return work
         if isinstance(work, RuntimeCheck):
             return evolve(work, ref=self.ref(work.ref))
+        if isinstance(work, LoopCall):
+            return evolve(work, places={v: self.ref(ref) for v, ref in work.places.items()})
         reads = list(map(self.ref, work.reads))
         if isinstance(work, ExternalCall):
             return evolve(work, reads=reads, writes=list(map(self.ref, work.writes)))
@@ -234,7 +237,7 @@ class FusedNest:
             mine.reductions.append(Reduction(each.ufunc, now(each.arg), each.ref))
 
 
-Slot = FusedNest | LoopNest | ExternalCall | RuntimeCheck | Call | Guard
+Slot = FusedNest | LoopNest | ExternalCall | LoopCall | RuntimeCheck | Call | Guard
 """One thing to be done; a nest that is not fused has an inner loop of its own, and a call or a
 guard is NumPy's."""
 
@@ -265,12 +268,14 @@ class Fused:
         return listing.text
 
 
-def fuse(lowered: Lowered) -> Fused:
+def fuse(lowered: Lowered, reuses: bool = False) -> Fused:
     """Fuse loop nests over one iteration space, each with the last one that comes late enough.
 
     Parameters
     ----------
     lowered : Lowered
+    reuses : bool
+        Whether memory is used again that the passes before do not know of.
 
     Returns
     -------
@@ -278,7 +283,8 @@ def fuse(lowered: Lowered) -> Fused:
         Its nests are those of the steps in another order, in which each still comes behind what it
         reads, and behind what reads what it writes over.
     """
-    fusion = Fusion(reuses=bool(lowered.renamed))
+    has_loops = any(isinstance(part, LoopCall) for each in lowered.steps for part in each.work)
+    fusion = Fusion(reuses=reuses or has_loops or bool(lowered.renamed))
     done = [(each, fusion.take(each)) for each in lowered.steps]
     if plans.verifier is not None:
         noted = [
@@ -322,7 +328,8 @@ class Fusion:
         if len(each.work) > 1:  # parts of one array, which one run of native code has to write
             self._barrier = max(barrier, self._row)
         numbers = [self.put(part) for part in each.work]
-        self._barrier = len(self.slots) if isinstance(step, Guard) else barrier
+        guarded = isinstance(step, Guard) or bool(getattr(body_of(step), "guards", ()))
+        self._barrier = len(self.slots) if guarded else barrier
         return numbers
 
     def append(self, slot: Slot) -> None:
@@ -379,10 +386,10 @@ class Fusion:
         return all(each.get(root, -1) < number for root in nest.written_roots for each in touched)
 
 
-def eliminate_dead_stores(fused: Fused) -> Fused:
-    """Leave out views that nobody sees, and the storing of what nobody loads."""
+def eliminate_dead_stores(fused: Fused, others: Collection[Value] = ()) -> Fused:
+    """Leave out views that nobody sees, and the storing of what nobody loads; but `others` do."""
     outputs = fused.lowered.program.outputs
-    needed = {root_of(value) for value in outputs} | set(outputs)
+    needed = {root_of(value) for value in outputs} | set(outputs) | set(others)
     kept: list[Slot] = []
     for slot in reversed(fused.slots):
         if isinstance(slot, (Call, Guard)):

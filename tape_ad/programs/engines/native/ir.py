@@ -3,7 +3,7 @@
 import functools
 import math
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
@@ -511,6 +511,43 @@ class ExternalCall:
 
 
 @frozen(eq=False)
+class LoopCall:
+    """A loop of a program: bytecode that is run again and again, with addresses that move.
+
+    Attributes
+    ----------
+    body : LoopBody
+        Of `schedule.loops`.
+    places : mapping of Value to MemRef
+        Where what the body knows as memory of its own lies.
+    written : frozenset of Value
+        What of that it writes to.
+    guards : int
+        How many guards of the program come before it.
+    """
+
+    body: Any
+    places: Mapping[Value, MemRef]
+    written: frozenset[Value]
+    guards: int
+
+    @property
+    def refs(self) -> list[MemRef]:
+        """All memory references."""
+        return list(self.places.values())
+
+    @property
+    def read_roots(self) -> set[Value]:
+        """The values whose memory is read: what is carried also where it is written to."""
+        return {ref.root for ref in self.places.values()}
+
+    @property
+    def written_roots(self) -> set[Value]:
+        """The values whose memory is written to."""
+        return {self.places[root].root for root in self.written}
+
+
+@frozen(eq=False)
 class RuntimeCheck:
     """A test of a byte: of a guard, or of the flag by which a loop says that all was well.
 
@@ -570,10 +607,14 @@ class Listing:
         why = f"  # {reason}" if reason else ""
         self.lines.append(f"{by}{listed(step, self.numbers)}{why}")
 
-    def work(self, work: LoopNest | ExternalCall | RuntimeCheck, indent: str = "") -> None:
-        """Write a loop nest, an external call or a runtime check."""
+    def work(
+        self, work: LoopNest | ExternalCall | LoopCall | RuntimeCheck, indent: str = ""
+    ) -> None:
+        """Write a loop nest, an external call, a loop or a runtime check."""
         if isinstance(work, LoopNest):
             lines = self._nest(work)
+        elif isinstance(work, LoopCall):
+            lines = list(self._loop(work))
         elif isinstance(work, ExternalCall):
             lines = [self._call(work)]
         else:
@@ -601,6 +642,16 @@ class Listing:
         """Write an external call."""
         reads, writes = (", ".join(map(self.ref, refs)) for refs in (call.reads, call.writes))
         return f"call {call.callee.name} ({reads}) -> {writes}"
+
+    def _loop(self, loop: LoopCall) -> Iterator[str]:
+        """Write a loop: what is done in its first iteration, or its first few at once."""
+        before = self.numbers
+        for part in loop.body.parts:
+            yield f"loop {part.count} times, {part.unrolled} iterations each"
+            inside = Listing({**before, **loop.body.numbers})
+            for slot in part.slots:
+                inside.work(getattr(slot, "nest", slot), "  ")
+            yield from inside.lines
 
     def _nest(self, nest: LoopNest) -> list[str]:
         """Write a loop nest: loads are named r0, r1, ..., operations v0, v1, ..."""

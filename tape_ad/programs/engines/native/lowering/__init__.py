@@ -4,6 +4,7 @@ import functools
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from tape_ad.programs.engines.native.ir import (
     Argument,
     Listing,
     Literal,
+    LoopCall,
     LoopNest,
     MemoryMap,
     MemRef,
@@ -42,6 +44,7 @@ from tape_ad.programs.engines.native.lowering.calls import (
 from tape_ad.programs.engines.plans import is_c
 from tape_ad.programs.passes.inlining import NotInlined, body_of, traced_body
 from tape_ad.programs.program import COMPUTED, Call, Constant, Guard, Program, Step, Value, root_of
+from tape_ad.programs.program.loops import Loop
 from tape_ad.record.sweeps import all_finite
 from tape_ad.rules import facts_of
 
@@ -306,13 +309,24 @@ class Lowered:
         return listing.text
 
 
-def lower(program: Program) -> Lowered:
+def lower(
+    program: Program,
+    bodies: Mapping[Loop, Any] = MappingProxyType({}),
+    placed: Mapping[Value, MemRef] = MappingProxyType({}),
+    guards: int = 0,
+) -> Lowered:
     """Lower a program, step by step; what cannot be lowered is left to NumPy.
 
     Parameters
     ----------
     program : Program
         Simplified.
+    bodies : mapping of Loop to LoopBody
+        What becomes of its loops.
+    placed : mapping of Value to MemRef
+        Where some values lie.
+    guards : int
+        How many guards come before.
 
     Returns
     -------
@@ -325,16 +339,22 @@ def lower(program: Program) -> Lowered:
         if call.args and type(call.args[0]) is Value
     )
     memory_map = MemoryMap(Counter(matrices))
+    for value, ref in placed.items():
+        memory_map.put(value, ref)
     cache = LoweringCache(memory_map)
     native = {each.value for each in program.constants if each.line == COMPUTED}
     steps: list[LoweredStep] = []
-    guards = 0
     for step in program.steps:
         if type(step) is Guard:
             guards += 1
             steps += lowered_guard(step, guards, memory_map, native)
             continue
         assert type(step) is Call  # noqa: S101 - for mypy: there are no others
+        if type(step.function) is Loop:
+            steps.append(lowered_loop(step, bodies[step.function], memory_map, guards))
+            guards += len(step.function.body.guards) * step.function.count
+            native.update(step.outputs)
+            continue
         if memory_map.look(step):
             reason = "an index that may be out of bounds" if may_fail(step) else None
             steps.append(LoweredStep(step, reason=reason, is_view=reason is None))
@@ -354,6 +374,53 @@ def lower(program: Program) -> Lowered:
             steps.append(LoweredStep(step, [nest]))
         native.update(step.outputs)
     return Lowered(program, steps, memory_map)
+
+
+def lowered_loop(call: Call, body: Any, memory_map: MemoryMap, guards: int) -> LoweredStep:
+    """Lower a loop: what it carries is put where it is in the end, and its body does the rest.
+
+    Raises
+    ------
+    NotLowerable
+        Nobody knows where an operand lies.
+    """
+    loop: Any = call.function
+    places: dict[Value, MemRef] = {}
+    work: list[Work] = []
+    for mine, given, out in zip(loop.body.inputs, call.args, call.outputs, strict=False):
+        if len(work) == loop.carried:
+            break
+        places[mine] = MemRef.whole(out)
+        work.append(copy_of(known_ref(given, memory_map), places[mine]))
+    for mine, given in zip(
+        loop.body.inputs[loop.carried :], call.args[loop.carried :], strict=True
+    ):
+        places[mine] = known_ref(given, memory_map)
+    for stacking, out in zip(loop.stackings, call.outputs[loop.carried :], strict=True):
+        places[stacking.value] = MemRef.whole(out)
+    for constant in body.constants:
+        places[constant.value] = MemRef.whole(constant.value)
+        memory_map.constants.append(constant)
+    written = frozenset(
+        [*loop.body.inputs[: loop.carried], *(each.value for each in loop.stackings)]
+    )
+    return LoweredStep(call, [*work, LoopCall(body, places, written, guards)])
+
+
+def known_ref(value: Value, memory_map: MemoryMap) -> MemRef:
+    """Give the memory reference of an operand of a loop."""
+    ref = memory_map.of(value)
+    if ref is None:
+        raise NotLowerable(f"{value} is nothing for native code")
+    return ref
+
+
+def copy_of(source: MemRef, target: MemRef) -> LoopNest:
+    """Give the nest that copies elements to where others may look for them."""
+    nest = LoopNest(target.shape)
+    nest.write(nest.read(source), target)
+    found: Any = canonical(nest)
+    return found  # type: ignore[no-any-return]  # a nest stays one
 
 
 def lowered_guard(

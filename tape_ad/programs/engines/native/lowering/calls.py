@@ -27,6 +27,7 @@ from tape_ad.programs.engines.native.ir import (
     Callee,
     ExternalCall,
     Literal,
+    LoopCall,
     LoopNest,
     MemoryMap,
     MemRef,
@@ -37,7 +38,7 @@ from tape_ad.programs.engines.plans import can_be_placed
 from tape_ad.programs.passes.inlining import kind_of, resolved
 from tape_ad.programs.program import Call, Constant, Value, values_in
 
-Work = LoopNest | ExternalCall | RuntimeCheck
+Work = LoopNest | ExternalCall | LoopCall | RuntimeCheck
 
 
 class NotLowerable(Exception):  # noqa: N818 - no error: a call is left to NumPy

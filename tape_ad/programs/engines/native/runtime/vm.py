@@ -7,6 +7,9 @@ Bytecode is an array of int64: a header, and entries that begin with their kind:
 - ``CALL, words, loop, data, operands, lengths, (base, offset) of each operand, lengths..., steps``;
 - ``NEST, words, dims, total, length, last, loops, unit, dims..., then for each loop: loop, data,
   operands, (base, offset, stride along each dim) of each operand, step of each``;
+- ``LOOP, words, count, length of the body, moves, (base, offset) of memory for it, (word, way) of
+  each move, and the body``, which is bytecode with a header: it is copied and run `count` times,
+  and after each time some of its words, which are offsets, move on;
 - ``GUARD, base, offset, byte that is expected, number``: the walk ends there with the number if the
   byte is another one; -1 is the number where it is found that NumPy has to do it all.
 
@@ -42,7 +45,7 @@ from tape_ad.programs.engines.native.runtime.compiling import (
     with_fields,
 )
 
-END, CALL, NEST, GUARD = range(4)
+END, CALL, NEST, GUARD, LOOP = range(5)
 RELEASE = 1
 
 # `runtime.compiling.with_fields` writes out what "%x = field" stands for.
@@ -171,14 +174,15 @@ begin:
   br label %next
 next:
   %entry = phi ptr [%first, %begin], [%call.next, %called], [%nest.next, %nested],
-                   [%guard.next, %guarded]
+                   [%guard.next, %guarded], [%roll.next, %rolled]
   %taken = phi ptr [%task_board.first, %begin], [%taken.next, %called], [%taken.next, %nested],
-                   [%taken.next, %guarded]
+                   [%taken.next, %guarded], [%taken.next, %rolled]
   %finished = getelementptr i64, ptr %taken, i64 1
   %answer.at = getelementptr i64, ptr %taken, i64 2
   %taken.next = getelementptr i64, ptr %taken, i64 3
   %kind = load i64, ptr %entry
-  switch i64 %kind, label %ended [i64 1, label %call i64 2, label %nest i64 3, label %guard]
+  switch i64 %kind, label %ended [i64 1, label %call i64 2, label %nest i64 3, label %guard
+                                   i64 4, label %roll]
 ended:
   ret i64 0
 
@@ -387,6 +391,79 @@ guard.known:
 passed:
   ret i64 %end
 guarded:
+  br label %next
+
+roll:
+  %roll.words = field i64 %entry, 1
+  %roll.next = getelementptr i64, ptr %entry, i64 %roll.words
+  br i1 %many, label %roll.ask, label %roll.mine
+roll.ask:
+  %roll.before = atomicrmw add ptr %taken, i64 1 acq_rel
+  %roll.first = icmp eq i64 %roll.before, 0
+  br i1 %roll.first, label %roll.mine, label %roll.wait
+roll.mine:
+  %roll.count = field i64 %entry, 2
+  %roll.size = field i64 %entry, 3
+  %roll.moves = field i64 %entry, 4
+  %roll.base = field i64 %entry, 5
+  %roll.off = field i64 %entry, 6
+  %roll.memory = field ptr %bases, %roll.base
+  %roll.copy = getelementptr i8, ptr %roll.memory, i64 %roll.off
+  %move.first = getelementptr i64, ptr %entry, i64 7
+  %roll.moves2 = mul i64 %roll.moves, 2
+  %roll.body = getelementptr i64, ptr %move.first, i64 %roll.moves2
+  br label %word
+word:
+  %w = phi i64 [0, %roll.mine], [%w.next, %word]
+  %w.word = field i64 %roll.body, %w
+  %w.to = getelementptr i64, ptr %roll.copy, i64 %w
+  store i64 %w.word, ptr %w.to
+  %w.next = add i64 %w, 1
+  %w.more = icmp ult i64 %w.next, %roll.size
+  br i1 %w.more, label %word, label %turn
+turn:
+  %k = phi i64 [0, %word], [%k.next, %turned]
+  %roll.found = call i64 @walk(ptr %bases, ptr %roll.copy, ptr null)
+  %k.next = add i64 %k, 1
+  %k.more = icmp ult i64 %k.next, %roll.count
+  %k.well = icmp eq i64 %roll.found, 0
+  %k.on = and i1 %k.more, %k.well
+  br i1 %k.on, label %move, label %roll.done
+move:
+  %m = phi i64 [0, %turn], [%m.next, %move.go]
+  %m.more = icmp ult i64 %m, %roll.moves
+  br i1 %m.more, label %move.go, label %turned
+move.go:
+  %m2 = mul i64 %m, 2
+  %m.at = getelementptr i64, ptr %move.first, i64 %m2
+  %m.word = load i64, ptr %m.at
+  %m.way = field i64 %m.at, 1
+  %m.to = getelementptr i64, ptr %roll.copy, i64 %m.word
+  %m.old = load i64, ptr %m.to
+  %m.new = add i64 %m.old, %m.way
+  store i64 %m.new, ptr %m.to
+  %m.next = add i64 %m, 1
+  br label %move
+turned:
+  br label %turn
+roll.done:
+  br i1 %many, label %roll.said, label %roll.known
+roll.said:
+  store i64 %roll.found, ptr %answer.at
+  store atomic i64 1, ptr %finished release, align 8
+  br label %roll.known
+roll.wait:
+  call void @wait(ptr %finished, i64 1)
+  %roll.heard = load i64, ptr %answer.at
+  br label %roll.known
+roll.known:
+  %roll.end = phi i64 [%roll.found, %roll.done], [%roll.found, %roll.said],
+                      [%roll.heard, %roll.wait]
+  %roll.on = icmp eq i64 %roll.end, 0
+  br i1 %roll.on, label %rolled, label %roll.passed
+roll.passed:
+  ret i64 %roll.end
+rolled:
   br label %next
 }
 """

@@ -17,8 +17,10 @@ from tape_ad.programs.engines.native.fusion import (
 )
 from tape_ad.programs.engines.native.ir import Listing, LLVMFunction, kept_as
 from tape_ad.programs.engines.native.lowering import lower
+from tape_ad.programs.engines.native.lowering.calls import NotLowerable
 from tape_ad.programs.engines.native.runtime.compiling import fits, layouts_of
 from tape_ad.programs.engines.native.schedule.bytecode import Bytecode
+from tape_ad.programs.engines.native.schedule.loops import with_native_loops
 from tape_ad.programs.program import (
     Call,
     Guard,
@@ -31,6 +33,7 @@ from tape_ad.programs.program import (
     python_number,
     root_of,
 )
+from tape_ad.programs.program.loops import unrolled
 
 
 @define(eq=False)
@@ -168,7 +171,11 @@ def passes(program: Program) -> Iterator[tuple[str, Any]]:
     made : Lowered, Fused or Schedule
         Whose text is its listing.
     """
-    lowered = lower(program)
+    program, bodies = with_native_loops(program)
+    try:
+        lowered = lower(program, bodies)
+    except NotLowerable:  # of what is known in the whole program alone
+        lowered = lower(unrolled(program))
     yield "lowering", lowered
     lowered = reuse_memory(lowered)
     yield "memory reuse", lowered

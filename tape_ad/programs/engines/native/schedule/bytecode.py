@@ -29,6 +29,7 @@ from tape_ad.programs.engines.native.ir import (
     Listing,
     Literal,
     LLVMFunction,
+    LoopCall,
     LoopNest,
     MemRef,
     Reduction,
@@ -194,23 +195,30 @@ class Bytecode:
 
     Attributes
     ----------
-    outside : dict of Value to int
-        The arrays that it is called with, each with its number.
+    outside : mapping of Value to int, or to MemRef
+        The arrays that it is called with, each with its number; for a body what lies outside of it,
+        in terms of what is around.
     words : list
         A Loop stands for its address.
     divided : bool
         Whether there is a nest in it that several threads may share.
     own : int
         The bytes that a thread needs for itself.
+    places : mapping of Value to MemRef
+        What of its own lies outside as well, in terms of that.
+    guards : int
+        How many guards come before those that it counts.
     """
 
-    outside: dict[Value, int]
+    outside: Mapping[Value, Any]
     words: list[Any] = field(factory=list)
     answers: dict[int, bool] = field(factory=dict)
     checks: int = 0
     cost: int = 0
     divided: bool = False
     own: int = 0
+    places: Mapping[Value, MemRef] = field(factory=dict)
+    guards: int = 0
     _live: LiveRanges = field(factory=LiveRanges)
     _inside: dict[Value, Block] = field(factory=dict)
     _touched: list[list[Value]] = field(factory=list)
@@ -230,6 +238,8 @@ class Bytecode:
             self.foreign(slot)
         elif isinstance(slot, ExternalCall):
             self.external_call(slot)
+        elif isinstance(slot, LoopCall):
+            self.loop(slot)
         else:
             self.check(slot)
 
@@ -450,7 +460,7 @@ class Bytecode:
         number = len(self._entries)
         for ref in refs:
             root = ref.root
-            if root in self.outside or root in self._buffers:
+            if root in self.outside or root in self._buffers or root in self.places:
                 continue
             if root not in self._inside:
                 size = size_of(root) or ref.dtype.itemsize
@@ -460,6 +470,24 @@ class Bytecode:
                 self._touched += [[] for _ in range(number + 1 - len(self._touched))]
                 self._touched[number].append(root)
 
+    def loop(self, loop: LoopCall) -> None:
+        """Go round in a loop of the program: its parts one after the other."""
+        for part in loop.body.parts:
+            body = BodyBytecode(loop.places, around=self, places=part.places)
+            for slot in part.slots:
+                body.add(slot)
+            table, arena = memory_of(8 * part.words), memory_of(body.lay_out())
+            body.arena = arena
+            self.own = max(self.own, body.own)
+            self.cost += body.cost * part.count
+            self.checks += body.checks * part.count
+            body.guards = loop.guards
+            for number, answer in body.answers.items():
+                for time in range(part.count):
+                    self.answers[loop.guards + number + time * part.guards] = answer
+            self.touch([*loop.refs, *map(MemRef.whole, (table, arena))])
+            self._entries.append(("loop", (part, body, table)))
+
     def settle(self) -> int:
         """Lay out temporaries in the arena, and write the words.
 
@@ -468,22 +496,32 @@ class Bytecode:
         int
             The bytes of the arena, which is array 1; array 0 is the thread's own.
         """
+        size = self.lay_out()
+        self.write()
+        return size
+
+    def lay_out(self) -> int:
+        """Lay out temporaries in the arena; give its bytes."""
         for root, block in self._inside.items():
             block.end = self._live.ends[root]
         size = placed(self._inside.values())
+        if plans.verifier is not None:
+            where = {root: (block.offset, block.size) for root, block in self._inside.items()}
+            plans.verifier.verify_ranges(self._touched, where)
+        return size
+
+    def write(self) -> None:
+        """Write the words."""
         self.words += [vm.RELEASE * (self.cost > LONG), self._most, self._deep]
         write: dict[str, Any] = {
             "call": self.call_words,
             "nest": self.nest_words,
             "guard": self.guard_words,
+            "loop": self.loop_words,
         }
-        if plans.verifier is not None:
-            where = {root: (block.offset, block.size) for root, block in self._inside.items()}
-            plans.verifier.verify_ranges(self._touched, where)
         for kind, entry in self._entries:
             self.words += write[kind](*entry)
         self.words.append(vm.END)
-        return size
 
     def listed(self, names: Mapping[Any, str], listing: Listing) -> list[str]:
         """List the instructions as text.
@@ -497,7 +535,11 @@ class Bytecode:
         """
         lines = [f"bytecode of {len(self.words)} words"]
         for kind, entry in self._entries:
-            if kind == "guard":
+            if kind == "loop":
+                part, body, _ = entry
+                lines.append(f"  loop {part.count} times, {len(part.moves)} words move")
+                lines += ["  " + line for line in body.listed(names, listing)]
+            elif kind == "guard":
                 ref, answer, number = entry
                 lines.append(f"  guard {number}: {listing.ref(ref)} is {answer}")
             elif kind == "call":
@@ -536,13 +578,23 @@ class Bytecode:
 
     def at(self, ref: MemRef) -> tuple[int, int]:
         """Give the address of a memory reference: the number of an array, and a byte offset."""
-        number = self.outside.get(ref.root)
-        if number is not None:
-            return number, ref.offset
         own = self._buffers.get(ref.root)
         if own is not None:
             return 0, own
-        return 1, self._inside[ref.root].offset + ref.offset
+        block = self._inside.get(ref.root)
+        if block is not None:
+            number, offset = self.arena_at()
+            return number, offset + block.offset + ref.offset
+        number, offset = self.outside_at(ref.root)
+        return number, offset + ref.offset
+
+    def arena_at(self) -> tuple[int, int]:
+        """Give the address of the arena."""
+        return 1, 0
+
+    def outside_at(self, root: Value) -> tuple[int, int]:
+        """Give the address of what lies outside."""
+        return self.outside[root], 0
 
     def call_words(
         self,
@@ -570,6 +622,48 @@ class Bytecode:
             rest += [each.step for each in operands]
         return [vm.NEST, 2 + len(rest), *rest]
 
+    def loop_words(self, part: Any, body: "BodyBytecode", table: Value) -> list[Any]:
+        """Write the words of a loop, with those of its body."""
+        body.write()
+        moves = [word for move in part.moves for word in move]
+        where = self.at(MemRef.whole(table))
+        rest = [part.count, len(body.words), len(part.moves), *where, *moves, *body.words]
+        return [vm.LOOP, 2 + len(rest), *rest]
+
     def guard_words(self, ref: MemRef, answer: int, number: int) -> list[Any]:
         """Write the words of a guard."""
-        return [vm.GUARD, *self.at(ref), answer, number]
+        return [vm.GUARD, *self.at(ref), answer, number + self.guards * (number > 0)]
+
+
+@define(eq=False)
+class BodyBytecode(Bytecode):
+    """The bytecode of a loop's body, inside that of a segment or of another body.
+
+    Attributes
+    ----------
+    around : Bytecode
+    arena : Value
+        Memory for its temporaries.
+    """
+
+    around: Any = None
+    arena: Value = field(factory=lambda: memory_of(8))
+
+    def arena_at(self) -> tuple[int, int]:
+        """Give the address of the arena."""
+        around: Bytecode = self.around
+        return around.at(MemRef.whole(self.arena))
+
+    def outside_at(self, root: Value) -> tuple[int, int]:
+        """Give the address of what lies outside."""
+        place = self.places.get(root)
+        around: Bytecode = self.around
+        if place is None:
+            return around.at(self.outside[root])
+        number, offset = around.at(self.outside[place.root])
+        return number, offset + place.offset
+
+
+def memory_of(size: int) -> Value:
+    """Give a value for memory of so many bytes."""
+    return Value(np.ndarray, (max(size, 8),), np.dtype(np.uint8), (1,))

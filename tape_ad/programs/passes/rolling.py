@@ -1,0 +1,742 @@
+"""Rolling of loops: stretches of a program that repeat become one call of a `Loop` each.
+
+A loop of Python is captured step by step, so the trace repeats itself: forward, and backward where
+there is a gradient. Calls are alike that have one *token*: function, options, shapes, dtypes and
+strides. Where tokens repeat with a period, the operands have to do so as well: in every iteration
+the same value, the one that an iteration before has computed, or one of a row of values that an
+earlier loop has computed; and whole numbers, such as indices, have to move evenly.
+"""
+
+import math
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from attrs import define, field, frozen
+
+from tape_ad.base.trees import structure_of
+from tape_ad.programs.passes.rewriting import Rewriting
+from tape_ad.programs.program import Call, Guard, Program, Step, Value, root_of
+from tape_ad.programs.program.loops import Loop, Moving, Stacking, element_of
+from tape_ad.rules.maps import clone
+
+__all__ = ["roll"]
+
+FEWEST, LEAST, WINDOW = 4, 200, 4
+"""How many iterations and calls a loop has at least, and how many tokens in a row are compared."""
+CANDIDATES = 16
+"""How many periods are tried."""
+FARTHEST = 4
+"""How many iterations back a value may come from."""
+LARGE = 50_000
+"""From how many elements on arrays are computed by several threads, each call by itself."""
+
+
+def roll(program: Program) -> Program:
+    """Find the loops in a program.
+
+    Returns
+    -------
+    Program
+        The very program, where there are none.
+    """
+    if len(program.steps) < LEAST:
+        return program
+    tokens = Tokens.of(program)
+    stretches = repeated(tokens.numbers)
+    if not stretches:
+        return program
+    rolling = Rolling(program, tokens)
+    for start, period, count in sorted(stretches):
+        rolling.take(start, period, count)
+    return rolling.finished() if rolling.found else program
+
+
+# What tells that calls are alike
+
+
+@define(eq=False)
+class Tokens:
+    """What is alike in the steps of a program, and what differs.
+
+    Attributes
+    ----------
+    numbers : array of int64
+        One for each step; equal ones are alike.
+    operands, integers : array of int64
+        The numbers of all steps' operands, and the whole numbers among their arguments.
+    operands_from, integers_from : array of int64
+        Where those of each step begin.
+    values : list of Value
+        By their numbers.
+    outputs_from : array of int64
+        The number of the first output of each step.
+    """
+
+    numbers: Any
+    operands: Any
+    integers: Any
+    operands_from: Any
+    integers_from: Any
+    values: list[Value]
+    outputs_from: Any
+
+    @classmethod
+    def of(cls, program: Program) -> "Tokens":
+        """Look through a program."""
+        values = [*program.inputs, *(each.value for each in program.constants)]
+        number_of = {value: number for number, value in enumerate(values)}
+        kinds: dict[Any, int] = {}
+        kind_of = [kinds.setdefault(described(value), len(kinds)) for value in values]
+        tokens: dict[Any, int] = {}
+        numbers: list[int] = []
+        operands: list[int] = []
+        integers: list[int] = []
+        starts: list[tuple[int, int, int]] = []
+        for place, step in enumerate(program.steps):
+            starts.append((len(operands), len(integers), len(values)))
+            if not isinstance(step, Call):
+                number = number_of[step.value]
+                operands.append(number)
+                mark = (step.question, type(step.answer), repr(step.answer), step.line)
+                numbers.append(tokens.setdefault((mark, kind_of[number]), len(tokens)))
+                continue
+            parts: list[Any] = [step.function, step.several]
+            for arg in step.args:
+                if type(arg) is Value:
+                    number = number_of[arg]
+                    operands.append(number)
+                    parts.append(kind_of[number])
+                else:
+                    spell(arg, parts, operands, integers, number_of, kind_of)
+            if step.kwargs:
+                spell(dict(step.kwargs), parts, operands, integers, number_of, kind_of)
+            for out in step.outputs:
+                kind = kinds.setdefault(described(out), len(kinds))
+                number_of[out] = len(values)
+                values.append(out)
+                kind_of.append(kind)
+                parts.append(kind)
+            if step.errors:
+                parts.append(tuple(step.errors.items()))
+            try:
+                numbers.append(tokens.setdefault(tuple(parts), len(tokens)))
+            except TypeError:  # the function, or an option, has no hash
+                numbers.append(-1 - place)
+        starts.append((len(operands), len(integers), len(values)))
+        columns = np.array(starts, np.int64).T
+        return cls(
+            np.array(numbers, np.int64),
+            np.array(operands, np.int64),
+            np.array(integers or [0], np.int64),
+            columns[0],
+            columns[1],
+            values,
+            columns[2],
+        )
+
+
+def described(value: Value) -> Any:
+    """Say what values have in common that calls cannot tell apart."""
+    return value.kind, value.shape, value.dtype, value.strides, value.owner is not None
+
+
+WORDS = frozenset({str, bool, type(None), type(Ellipsis), type})
+
+
+def spell(
+    tree: Any,
+    parts: list[Any],
+    operands: list[int],
+    integers: list[int],
+    number_of: Mapping[Value, int],
+    kind_of: Sequence[int],
+) -> None:
+    """Append to what is alike, and to what differs, the parts of an argument."""
+    kind: Any = type(tree)
+    if kind is Value:
+        number = number_of[tree]
+        operands.append(number)
+        parts.append(kind_of[number])
+    elif kind is int and abs(tree) < 2**62:
+        integers.append(tree)
+        parts.append(int)
+    elif kind in WORDS:
+        parts.append((kind, tree))
+    elif kind is float:
+        parts.append((kind, tree, math.copysign(1.0, tree)))
+    elif kind is slice:
+        parts.append(kind)
+        for each in (tree.start, tree.stop, tree.step):
+            spell(each, parts, operands, integers, number_of, kind_of)
+    elif isinstance(tree, (np.bool_, np.number)):
+        parts.append((kind, tree.dtype, tree.tobytes()))
+    elif (structure := structure_of(kind)) is not None:
+        below = list(structure.values(tree))
+        parts += [kind, len(below), *(tree if kind is dict else ())]
+        for each in below:
+            spell(each, parts, operands, integers, number_of, kind_of)
+    else:
+        parts.append((kind, tree))
+
+
+def respelled(tree: Any, operand: Callable[[Value], Any], integer: Callable[[int], Any]) -> Any:
+    """Rebuild an argument, in the order of `spell`, with others for its values and integers."""
+    kind: Any = type(tree)
+    if kind is Value:
+        return operand(tree)
+    if kind is int and abs(tree) < 2**62:
+        return integer(tree)
+    if kind is slice:
+        parts = [respelled(each, operand, integer) for each in (tree.start, tree.stop, tree.step)]
+        return slice(*parts)
+    structure = structure_of(kind)
+    if structure is None:
+        return tree
+    before = list(structure.values(tree))
+    after = [respelled(each, operand, integer) for each in before]
+    return tree if all(map(operator.is_, before, after)) else structure.rebuilt(tree, after)
+
+
+# Where tokens repeat
+
+
+def repeated(tokens: Any) -> list[tuple[int, int, int]]:
+    """Find stretches of tokens that repeat: start, period and count, none over another."""
+    found = [
+        (start, stop, period) for period in periods(tokens) for start, stop in runs(tokens, period)
+    ]
+    found.sort(key=lambda each: (each[0] - each[1] + each[2], each[2]))  # the longest first
+    free = np.ones(len(tokens), bool)
+    chosen = []
+    for start, stop, period in found:
+        open_places = np.flatnonzero(free[start:stop])
+        if not len(open_places):
+            continue
+        gaps = np.flatnonzero(np.diff(open_places) > 1)
+        begins = [open_places[0], *open_places[gaps + 1]]
+        ends = [*open_places[gaps], open_places[-1]]
+        for begin, end in zip(begins, ends, strict=True):
+            first, length = start + int(begin), int(end - begin) + 1
+            count = length // period
+            if count >= FEWEST and count * period >= LEAST:
+                chosen.append((first, period, length))
+                free[first : first + length] = False
+    return chosen
+
+
+def periods(tokens: Any) -> list[int]:
+    """List distances at which tokens most often come again, several in a row."""
+    if len(tokens) < 2 * WINDOW:
+        return []
+    mixed = np.zeros(len(tokens) - WINDOW + 1, np.uint64)
+    for k in range(WINDOW):
+        mixed *= np.uint64(0x9E3779B97F4A7C15)
+        mixed += tokens[k : len(tokens) - WINDOW + 1 + k].astype(np.uint64)
+        mixed ^= mixed >> np.uint64(29)
+    order = np.argsort(mixed, kind="stable")
+    same = mixed[order[1:]] == mixed[order[:-1]]
+    distances = (order[1:] - order[:-1])[same]
+    if not len(distances):
+        return []
+    often = np.bincount(distances)
+    best = np.argsort(-often, kind="stable")[:CANDIDATES]
+    return [int(each) for each in best if often[each] >= FEWEST]
+
+
+def runs(tokens: Any, period: int) -> Iterable[tuple[int, int]]:
+    """Give the stretches in which tokens repeat with a period."""
+    same = np.zeros(len(tokens) - period + 2, np.int8)
+    same[1:-1] = tokens[period:] == tokens[:-period]
+    change = np.flatnonzero(np.diff(same))
+    for start, stop in zip(change[::2], change[1::2], strict=True):
+        if stop - start >= (FEWEST - 1) * period and stop - start + period >= LEAST:
+            yield int(start), int(stop) + period
+
+
+# Whether operands do so too
+
+
+@frozen
+class Slot:
+    """What is carried: an output of the body, by its number in there, from iterations before."""
+
+    output: int
+    back: int
+
+
+@define(eq=False)
+class Found:
+    """A loop that has been found.
+
+    Attributes
+    ----------
+    start, period, count : int
+        The number of its first step, how many steps an iteration has, and how many there are.
+    first, outputs : int
+        The number of the first value that it computes, and how many there are in an iteration.
+    operands, integers : array of int64
+        Those of the first iteration.
+    moves, ways : array of int64
+        By how much those are larger in the next iteration.
+    slots : dict of Slot to int
+        What is carried, with the number of the value before the first iteration.
+    reads : dict of int to int
+        The values from before the loop that all iterations read, by their numbers.
+    elements : dict of (int, int, int, int) to None
+        The elements of stacks that iterations read: the number of the loop, the output of its body,
+        and the iteration, with its way.
+    stacked : dict of int to None
+        Which outputs of the body are stacked.
+    """
+
+    start: int
+    period: int
+    count: int
+    first: int
+    outputs: int
+    operands: Any
+    integers: Any
+    moves: Any
+    ways: Any
+    slots: dict[Slot, int] = field(factory=dict)
+    reads: dict[int, None] = field(factory=dict)
+    elements: dict[tuple[int, int, int, int], None] = field(factory=dict)
+    stacked: dict[int, None] = field(factory=dict)
+
+    @property
+    def stop(self) -> int:
+        """The number of the step behind the last."""
+        return self.start + self.period * self.count
+
+    def final(self) -> dict[int, Slot]:
+        """Give the values that are carried out of the loop, by their numbers."""
+        behind = self.first + self.outputs * self.count
+        return {behind - self.outputs * s.back + s.output: s for s in self.slots}
+
+
+@define(eq=False)
+class Rolling:
+    """The loops of a program while they are found.
+
+    Attributes
+    ----------
+    program : Program
+    tokens : Tokens
+    found : list of Found
+    """
+
+    program: Program
+    tokens: Tokens
+    found: list[Found] = field(factory=list)
+    _loop_of: Any = field(init=False)
+    _returned: set[int] = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._loop_of = np.full(len(self.tokens.values), -1, np.int64)
+        outputs = set(self.program.outputs)
+        outputs |= {root_of(value) for value in outputs}
+        self._returned = {n for n, value in enumerate(self.tokens.values) if value in outputs}
+
+    def take(self, start: int, period: int, length: int) -> None:
+        """Make a loop of a stretch, as far as its operands repeat."""
+        tokens, count = self.tokens, length // period
+        whole = slice(start, start + period * count + 1)
+        operands = rows_of(tokens.operands, tokens.operands_from[whole], count)
+        integers = rows_of(tokens.integers, tokens.integers_from[whole], count)
+        outputs = int(tokens.outputs_from[start + period] - tokens.outputs_from[start])
+        first = int(tokens.outputs_from[start])
+        steady = evenly(operands) & evenly(integers)
+        for begin, end in sorted(stretches_of(steady), key=lambda pair: pair[0] - pair[1]):
+            found = self.within(start, period, begin, end, first, outputs, operands, integers)
+            if found is not None:
+                self.found.append(found)
+                values = slice(found.first, found.first + found.outputs * found.count)
+                self._loop_of[values] = len(self.found) - 1
+            return
+
+    def within(
+        self,
+        start: int,
+        period: int,
+        begin: int,
+        end: int,
+        first: int,
+        outputs: int,
+        operands: Any,
+        integers: Any,
+    ) -> Found | None:
+        """Make a loop of some of a stretch's iterations, if that can be one."""
+        moves = operands[begin + 1] - operands[begin]
+        begin = max(begin, self.first_after_invariants(operands[begin], moves, first, outputs))
+        begin, end = self.within_stacks(operands, moves, begin, end, first, outputs)
+        if end - begin < FEWEST or (end - begin) * period < LEAST:
+            return None
+        found = Found(
+            start + begin * period,
+            period,
+            end - begin,
+            first + begin * outputs,
+            outputs,
+            operands[begin],
+            integers[begin],
+            moves,
+            integers[begin + 1] - integers[begin],
+        )
+        return found if self.can_be(found) else None
+
+    def first_after_invariants(self, row: Any, moves: Any, first: int, outputs: int) -> int:
+        """Say from which iteration on all that stays the same is there."""
+        latest = int(np.max(row[moves == 0], initial=-1))
+        return 0 if latest < first else (latest - first) // max(outputs, 1) + 1
+
+    def within_stacks(
+        self, operands: Any, moves: Any, begin: int, end: int, first: int, outputs: int
+    ) -> tuple[int, int]:
+        """Leave out iterations that read elsewhere than in one stack where others do so."""
+        valid = np.ones(len(operands), bool)
+        valid[:begin] = valid[end:] = False
+        for column in np.flatnonzero(moves):
+            row = operands[:, column]
+            if moves[column] == outputs and row[end - 1] >= first:
+                continue  # carried, or of the same iteration
+            loops = self._loop_of[row]
+            valid &= loops == np.bincount(loops[valid] + 1, minlength=1).argmax() - 1
+            if not valid.any():
+                return 0, 0
+            loop = int(loops[valid][0])
+            if loop < 0 or moves[column] % self.found[loop].outputs:
+                return 0, 0
+        return max(stretches_of(valid, 0), key=lambda pair: pair[1] - pair[0], default=(0, 0))
+
+    def can_be(self, found: Found) -> bool:
+        """Say where the operands come from; tell whether all of that can be carried or stacked."""
+        tokens, first, outputs = self.tokens, found.first, found.outputs
+        steps = self.program.steps[found.start : found.start + found.period]
+        for step in steps:
+            if isinstance(step, Call) and any(map(is_large, step.outputs)):
+                return False
+        if not self.move_alike(found):
+            return False
+        for number, move in zip(found.operands.tolist(), found.moves.tolist(), strict=True):
+            if move == 0:
+                found.reads[number] = None
+            elif move == outputs and number + move * found.count >= first + outputs:
+                if number >= first:
+                    continue  # of the same iteration
+                back = -((number - first) // outputs)
+                output = (number - first) % outputs
+                if back > FARTHEST or not can_be_kept(tokens.values[first + output]):
+                    return False
+                for nearer in range(back, 0, -1):
+                    before = number + outputs * (back - nearer)
+                    found.slots.setdefault(Slot(output, nearer), before)
+            elif not self.read_stack(found, number, move):
+                return False
+        return True
+
+    def move_alike(self, found: Found) -> bool:
+        """Tell whether whole numbers stay on one side of 0, where they may count from the end."""
+        last = found.integers + found.ways * (found.count - 1)
+        return bool(np.all((found.ways == 0) | ((found.integers >= 0) == (last >= 0))))
+
+    def read_stack(self, found: Found, number: int, move: int) -> bool:
+        """Let a loop read a stack of an earlier one; tell whether that is possible."""
+        loop = int(self._loop_of[number])
+        if loop < 0:
+            return False
+        other = self.found[loop]
+        k, output = divmod(number - other.first, other.outputs)
+        last = k + move // other.outputs * (found.count - 1)
+        if move % other.outputs or not 0 <= last < other.count:
+            return False
+        if not can_be_kept(self.tokens.values[number]):
+            return False
+        found.elements[loop, output, k, move // other.outputs] = None
+        return True
+
+    # What becomes of the program
+
+    def finished(self) -> Program:
+        """Write the program with its loops."""
+        self.check_uses()
+        if not self.found:
+            return self.program
+        writing = Writing(self)
+        return writing.program()
+
+    def check_uses(self) -> None:
+        """Say which outputs are stacked; leave out loops of which too much would be."""
+        while True:
+            for each in self.found:
+                each.stacked = {}
+            wrong = self.wrong_uses()
+            if wrong is None:
+                return
+            del self.found[wrong:]  # later ones may read of its stacks
+            self._loop_of[self._loop_of >= wrong] = -1
+
+    def wrong_uses(self) -> int | None:
+        """Note what is used of loops elsewhere; give the number of one that cannot give it."""
+        for each in self.found:
+            for loop, output, _, _ in each.elements:
+                self.found[loop].stacked[output] = None
+        finals = [each.final() for each in self.found]
+        for number in self.used_outside():
+            loop = int(self._loop_of[number])
+            if loop < 0:
+                continue
+            value = self.tokens.values[number]
+            if number in self._returned and value.owner is not None:
+                return loop  # two that are returned may show one memory
+            if number in finals[loop]:
+                continue
+            if not can_be_kept(value):
+                return loop
+            found = self.found[loop]
+            found.stacked[(number - found.first) % found.outputs] = None
+        idle = (n for n, each in enumerate(self.found) if not (each.slots or each.stacked))
+        return next(idle, None)  # its calls are there for the errors that they may raise
+
+    def used_outside(self) -> Iterable[int]:
+        """Give the numbers of all values that are used by other than loops."""
+        tokens = self.tokens
+        inside = np.zeros(len(self.program.steps), bool)
+        for each in self.found:
+            inside[each.start : each.stop] = True
+        starts = tokens.operands_from
+        of_step = np.repeat(np.arange(len(inside)), np.diff(starts))
+        used = set(tokens.operands[~inside[of_step]].tolist()) | self._returned
+        for each in self.found:
+            used.update(each.slots.values())
+            used.update(each.reads)
+        return used
+
+
+def rows_of(flat: Any, starts: Any, count: int) -> Any:
+    """Give a row for each iteration."""
+    columns = int(starts[-1] - starts[0]) // count
+    return flat[starts[0] : starts[-1]].reshape(count, columns)
+
+
+def evenly(rows: Any) -> Any:
+    """Tell for each iteration but the ends whether all columns move there as they did before."""
+    steps = np.diff(rows, axis=0)
+    return np.all(steps[1:] == steps[:-1], axis=1)
+
+
+def stretches_of(steady: Any, more: int = 2) -> list[tuple[int, int]]:
+    """List where it is true in a row, with so many iterations more than there are."""
+    padded = np.zeros(len(steady) + 2, np.int8)
+    padded[1:-1] = steady
+    change = np.flatnonzero(np.diff(padded))
+    pairs = zip(change[::2], change[1::2], strict=True)
+    return [(int(begin), int(end) + more) for begin, end in pairs]
+
+
+def is_large(value: Value) -> bool:
+    """Tell whether an array is so large that its calls are best left alone."""
+    return math.prod(value.shape) >= LARGE
+
+
+def can_be_kept(value: Value) -> bool:
+    """Tell whether a value can be copied to other memory, and lie there as it does."""
+    if value.dtype is None or value.dtype.hasobject:
+        return False
+    if value.kind is not np.ndarray:
+        return True
+    step = value.dtype.itemsize
+    if 0 in value.shape:
+        return False
+    pairs = sorted(zip(value.strides, value.shape, strict=True))
+    for stride, length in pairs:
+        if length != 1 and stride != step:
+            return False
+        step *= length
+    return True
+
+
+@define(eq=False)
+class Writing:
+    """A program while it is written with loops.
+
+    Attributes
+    ----------
+    rolling : Rolling
+    """
+
+    rolling: Rolling
+    _rewriting: Rewriting = field(init=False)
+    _stacks: dict[tuple[int, int], Value] = field(factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        self._rewriting = Rewriting(self.rolling.program)
+
+    def program(self) -> Program:
+        """Write it."""
+        rewriting, rolling = self._rewriting, self.rolling
+        steps, place = rolling.program.steps, 0
+        needed = set(rolling.used_outside())
+        for number, found in enumerate(rolling.found):
+            for step in steps[place : found.start]:
+                self.keep(step)
+            self.write(number, found, needed)
+            place = found.stop
+        for step in steps[place:]:
+            self.keep(step)
+        return rewriting.finished()
+
+    def keep(self, old: Any) -> None:
+        """Append a step outside of loops; what it views may be in other memory now."""
+        rewriting = self._rewriting
+        step = rewriting.rewired(old)
+        if step is not old and any(out.owner is not None for out in getattr(old, "outputs", ())):
+            pairs = list(zip(old.operands, step.operands, strict=True))
+            outputs = tuple([viewing(out, pairs) for out in old.outputs])
+            rewriting.by |= zip(old.outputs, outputs, strict=True)
+            step = Call(step.function, step.args, step.kwargs, outputs, step.several, step.errors)
+        rewriting.keep(step)
+
+    def now(self, number: int) -> Value:
+        """Give what stands for a value of the program as it was."""
+        value = self.rolling.tokens.values[number]
+        return self._rewriting.by.get(value, value)
+
+    def write(self, number: int, found: Found, needed: set[int]) -> None:
+        """Write a loop, and what is read of its stacks elsewhere."""
+        rolling, rewriting = self.rolling, self._rewriting
+        values = rolling.tokens.values
+        body = Body(rolling, found)
+        loop = body.loop()
+        operands = [self.now(before) for before in found.slots.values()]
+        operands += [self.now(read) for read in found.reads]
+        operands += [self._stacks[stack] for stack in body.stacks]
+        carried = [fresh(value) for value in body.carried]
+        stacks = [each.value for each in loop.stackings]
+        rewriting.keep(Call(loop, tuple(operands), {}, (*carried, *stacks), several=True))
+        for output, stack in zip(found.stacked, stacks, strict=True):
+            self._stacks[number, output] = stack
+        final = found.final()
+        out_of = dict(zip(found.slots, carried, strict=True))
+        behind = found.first + found.outputs * found.count
+        for used in sorted(each for each in needed if found.first <= each < behind):
+            if used in final:
+                rewriting.replace(values[used], out_of[final[used]])
+                continue
+            k, output = divmod(used - found.first, found.outputs)
+            stack = self._stacks[number, output]
+            call = element_of(stack, k, values[used])
+            rewriting.keep(call)
+            new = call.outputs[0]
+            if used in rolling._returned and new.kind is np.ndarray:
+                own = fresh(new)
+                rewriting.keep(Call(clone, (new,), {}, (own,)))
+                new = own
+            rewriting.replace(values[used], new)
+
+
+def fresh(value: Value) -> Value:
+    """Give a value like another, with memory of its own."""
+    return Value(value.kind, value.shape, value.dtype, value.strides)
+
+
+class Body:
+    """The body of a loop, which is written as the calls of its first iteration.
+
+    Attributes
+    ----------
+    carried : list of Value
+        What the body starts from.
+    stacks : dict of (int, int) to Value
+        The stacks that it reads: the number of the loop, and the output of its body.
+    """
+
+    def __init__(self, rolling: Rolling, found: Found) -> None:
+        self._rolling, self._found = rolling, found
+        values = rolling.tokens.values
+        of_slot = {s: fresh(values[found.first + s.output]) for s in found.slots}
+        of_read = {number: fresh(values[number]) for number in found.reads}
+        self.carried = list(of_slot.values())
+        self._slots, self._reads = of_slot, of_read
+        self.stacks: dict[tuple[int, int], Value] = {}
+        self._steps: list[Step] = []
+        self._elements: dict[tuple[int, int, int, int], Value] = {}
+        for key in found.elements:
+            self.read_element(key)
+        self._made: list[Value] = []
+
+    def read_element(self, key: tuple[int, int, int, int]) -> None:
+        """Append the call that reads an element of a stack."""
+        loop, output, k, way = key
+        other = self._rolling.found[loop]
+        like = self._rolling.tokens.values[other.first + output]
+        stack = self.stacks.get((loop, output))
+        if stack is None:
+            stack = self.stacks[loop, output] = fresh(Stacking.of(like, other.count).value)
+        call = element_of(stack, k if way == 0 else Moving(k, way), like)
+        self._steps.append(call)
+        self._elements[key] = call.outputs[0]
+
+    def loop(self) -> Loop:
+        """Write the body, and give the loop."""
+        found = self._found
+        steps: Any = self._rolling.program.steps[found.start : found.start + found.period]
+        columns = iter(zip(found.operands.tolist(), found.moves.tolist(), strict=True))
+        numbers = iter(found.ways.tolist())
+
+        def operand(value: Value) -> Value:
+            return self.operand(*next(columns))
+
+        def integer(number: int) -> Any:
+            way = next(numbers)
+            return Moving(number, way) if way else number
+
+        for step in steps:
+            if isinstance(step, Guard):
+                value = operand(step.value)
+                self._steps.append(Guard(step.question, value, step.answer, step.line))
+                continue
+            before = list(step.operands)
+            args = tuple([respelled(arg, operand, integer) for arg in step.args])
+            kwargs = step.kwargs and respelled(dict(step.kwargs), operand, integer)
+            call = Call(step.function, args, kwargs, (), step.several, step.errors)
+            pairs = list(zip(before, call.operands, strict=True))
+            outputs = tuple([viewing(out, pairs) for out in step.outputs])
+            self._made += outputs
+            self._steps.append(
+                Call(step.function, args, kwargs, outputs, step.several, step.errors)
+            )
+        following = [
+            self._made[s.output] if s.back == 1 else self._slots[Slot(s.output, s.back - 1)]
+            for s in found.slots
+        ]
+        stacked = [self._made[output] for output in found.stacked]
+        inputs = (*self.carried, *self._reads.values(), *self.stacks.values())
+        name = self._rolling.program.name
+        body = Program(name, inputs, (), tuple(self._steps), (*following, *stacked))
+        stackings = tuple([Stacking.of(value, found.count) for value in stacked])
+        return Loop(body, found.count, len(self.carried), stackings)
+
+    def operand(self, number: int, move: int) -> Value:
+        """Give what stands for an operand in the body."""
+        found = self._found
+        if move == 0:
+            return self._reads[number]
+        if move == found.outputs and number + move * found.count >= found.first + found.outputs:
+            if number >= found.first:
+                return self._made[number - found.first]
+            back = -((number - found.first) // found.outputs)
+            return self._slots[Slot((number - found.first) % found.outputs, back)]
+        loop = int(self._rolling._loop_of[number])
+        other = self._rolling.found[loop]
+        k, output = divmod(number - other.first, other.outputs)
+        return self._elements[loop, output, k, move // other.outputs]
+
+
+def viewing(out: Value, pairs: Sequence[tuple[Value, Value]]) -> Value:
+    """Give a value of a body like one of the program: a view of what it views there."""
+    owner = None
+    if out.owner is not None:
+        owner = next((root_of(new) for old, new in pairs if root_of(old) is out.owner), None)
+    return Value(out.kind, out.shape, out.dtype, out.strides, owner)

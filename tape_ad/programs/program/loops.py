@@ -1,0 +1,250 @@
+"""Loops in programs: a body that is a program, the iterations of which read moving keys.
+
+A loop is the function of a call. Its operands are what is carried from one iteration to the next,
+as it is before the first, and what every iteration reads. It gives what is carried, as it is after
+the last iteration, and *stacks*: arrays of what each iteration has computed.
+"""
+
+import operator
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from attrs import evolve, field, frozen
+
+from tape_ad.base.trees import structure_of
+from tape_ad.programs.program import Call, Diverged, Guard, Program, Step, Value, replaced
+
+__all__ = ["Loop", "Moving", "Stacking", "element_of", "iteration", "unrolled"]
+
+Elements = Mapping[Value, Sequence[Value]]
+
+
+class Moving:
+    """A whole number among the arguments of a body's call: ``start + step * k`` in iteration k."""
+
+    __slots__ = ("start", "step")
+
+    def __init__(self, start: int, step: int) -> None:
+        self.start, self.step = start, step
+
+    def at(self, k: int) -> int:
+        """Give the number in iteration k."""
+        return self.start + self.step * k
+
+    def __repr__(self) -> str:
+        factor = {1: "", -1: "-"}.get(self.step, f"{self.step}*")
+        if self.step < 0 < self.start:
+            return f"{self.start}-{factor.removeprefix('-')}k"
+        return f"{factor}k{f'{self.start:+}' if self.start else ''}"
+
+
+@frozen(eq=False)
+class Stacking:
+    """Where a loop keeps what each iteration gives.
+
+    Attributes
+    ----------
+    value : Value
+        The stack: an array with one more axis in front.
+    """
+
+    value: Value
+
+    @classmethod
+    def of(cls, element: Value, count: int) -> "Stacking":
+        """Describe the stack of so many values that lie in memory as one does."""
+        dtype = np.dtype(element.dtype)
+        size = dtype.itemsize * int(np.prod(element.shape, dtype=int))
+        shape, strides = (count, *element.shape), (size, *element.strides)
+        return cls(Value(np.ndarray, shape, dtype, strides))
+
+    def empty(self) -> Any:
+        """Make an array for it."""
+        shape, strides, dtype = self.value.shape, self.value.strides, self.value.dtype
+        memory = np.empty(shape[0] * strides[0], np.uint8)
+        return np.ndarray(shape, dtype, memory, 0, strides)
+
+
+def element_of(stack: Value, k: int | Moving, like: Value) -> Call:
+    """Give the call that reads an element of a stack, which is like a value."""
+    if like.kind is np.ndarray:
+        out = Value(np.ndarray, like.shape, like.dtype, like.strides, stack)
+        return Call(operator.getitem, (stack, (k, ...)), {}, (out,))
+    return Call(operator.getitem, (stack, k), {}, (Value(like.kind, (), like.dtype),))
+
+
+@frozen(eq=False, repr=False)
+class Loop:
+    """The function of a call that runs a body again and again.
+
+    Attributes
+    ----------
+    body : Program
+        Its inputs are what is carried, and then what is read; it gives what is carried to the next
+        iteration, and then what is stacked.
+    count : int
+        How many iterations there are.
+    carried : int
+        How many values are carried.
+    stackings : tuple of Stacking
+    """
+
+    body: Program
+    count: int
+    carried: int
+    stackings: tuple[Stacking, ...] = ()
+    __name__: str = field(default="loop", init=False)
+
+    def __call__(self, *operands: Any) -> Any:
+        """Run it, the plainest way; a guard that gets another answer ends it."""
+        carried, read = list(operands[: self.carried]), operands[self.carried :]
+        stacks = [each.empty() for each in self.stackings]
+        guards = 0
+        for k in range(self.count):
+            values: dict[Value, Any] = dict(zip(self.body.inputs, (*carried, *read), strict=True))
+            for step in self.body.steps:
+                if isinstance(step, Guard):
+                    answer = step.question(values[step.value])
+                    if answer != step.answer:
+                        return Diverged(guards, answer)
+                    guards += 1
+                    continue
+                call = call_at(step, k)
+                with np.errstate(**(call.errors or {})):
+                    out = call.function(
+                        *replaced(call.args, values), **replaced(call.kwargs, values)
+                    )
+                values |= zip(call.outputs, out if call.several else (out,), strict=True)
+            given = [values[value] for value in self.body.output]
+            carried = given[: self.carried]
+            for stack, element in zip(stacks, given[self.carried :], strict=True):
+                stack[k] = element
+        return [*carried, *stacks]
+
+
+def call_at(step: Call, k: int) -> Call:
+    """Give a call of a body as it is in iteration k."""
+    args, kwargs = moved(step.args, k), step.kwargs and moved(dict(step.kwargs), k)
+    if args is step.args and kwargs is step.kwargs:
+        return step
+    return Call(step.function, args, kwargs, step.outputs, step.several, step.errors)
+
+
+def moved(tree: Any, k: int) -> Any:
+    """Put numbers in place of what moves; the very tree where nothing does."""
+    kind: Any = type(tree)
+    if kind is Moving:
+        return tree.at(k)
+    if kind is Value:
+        return tree
+    if kind is slice:
+        parts = [moved(each, k) for each in (tree.start, tree.stop, tree.step)]
+        return slice(*parts)
+    structure = structure_of(kind)
+    if structure is None:
+        return tree
+    before = list(structure.values(tree))
+    after = [moved(each, k) for each in before]
+    same = all(map(operator.is_, before, after))
+    return tree if same else structure.rebuilt(tree, after)
+
+
+def iteration(
+    loop: Loop, k: int, inputs: Sequence[Value], steps: list[Step], elements: Elements
+) -> list[Value]:
+    """Append the calls of an iteration, with values of their own.
+
+    Parameters
+    ----------
+    loop : Loop
+    k : int
+    inputs : sequence of Value
+        What stands for the inputs of the body.
+    steps : list of Call
+        What is appended to.
+    elements : mapping of Value to list of Value
+        What is known of stacks, so that an element need not be read.
+
+    Returns
+    -------
+    list of Value
+        What stands for what the body gives.
+    """
+    by: dict[Value, Value] = dict(zip(loop.body.inputs, inputs, strict=True))
+    for step in loop.body.steps:
+        if isinstance(step, Guard):
+            steps.append(step.replaced(by))
+            continue
+        call = call_at(step, k)
+        element = known_element(call.replaced(by), elements)
+        if element is not None:
+            by[call.outputs[0]] = element
+            continue
+        args, kwargs = replaced(call.args, by), call.kwargs and replaced(call.kwargs, by)
+        outputs = tuple([with_memory_of(out, by) for out in call.outputs])
+        by |= zip(call.outputs, outputs, strict=True)
+        steps.append(Call(call.function, args, kwargs, outputs, call.several, call.errors))
+    return [by[value] for value in loop.body.output]
+
+
+def known_element(call: Call, elements: Elements) -> Value | None:
+    """Find the element of a stack that a call reads."""
+    stack = call.args[0] if call.function is operator.getitem else None
+    if type(stack) is not Value or stack not in elements:
+        return None
+    key = call.args[1]
+    return elements[stack][key[0] if type(key) is tuple else key]
+
+
+def with_memory_of(out: Value, by: Mapping[Value, Value]) -> Value:
+    """Give a new value like one of a body."""
+    owner = out.owner
+    if owner is not None:
+        owner = by.get(owner, owner)
+        owner = owner.owner or owner
+    return Value(out.kind, out.shape, out.dtype, out.strides, owner)
+
+
+def unrolled(program: Program, loops: Collection[Loop] | None = None) -> Program:
+    """Write loops as the calls of all of their iterations.
+
+    Parameters
+    ----------
+    program : Program
+    loops : collection of Loop, optional
+        Which, together with those that read what they stack; all, if it is not said.
+    """
+    if not any(type(call.function) is Loop for call in program.calls):
+        return program
+    steps: list[Step] = []
+    by: dict[Value, Value] = {}
+    elements: dict[Value, Sequence[Value]] = {}
+    for old in program.steps:
+        step: Any = old if by.keys().isdisjoint(old.operands) else old.replaced(by)
+        if not isinstance(step, Call):
+            steps.append(step)
+            continue
+        loop: Any = step.function
+        if type(loop) is Loop and (
+            loops is None or loop in loops or not elements.keys().isdisjoint(step.operands)
+        ):
+            given, read = step.args[: loop.carried], step.args[loop.carried :]
+            rows = []
+            for k in range(loop.count):
+                outs = iteration(loop, k, (*given, *read), steps, elements)
+                given = tuple(outs[: loop.carried])
+                rows.append(outs[loop.carried :])
+            by |= zip(step.outputs[: loop.carried], given, strict=True)
+            elements |= zip(step.outputs[loop.carried :], zip(*rows, strict=True), strict=True)
+            continue
+        element = known_element(step, elements)
+        if element is not None:
+            by[step.outputs[0]] = element
+            continue
+        if any(out.owner in by for out in step.outputs if out.owner is not None):
+            outputs = tuple([with_memory_of(out, by) for out in step.outputs])
+            by |= zip(step.outputs, outputs, strict=True)
+            step = Call(step.function, step.args, step.kwargs, outputs, step.several, step.errors)
+        steps.append(step)
+    return evolve(program, steps=tuple(steps), output=replaced(program.output, by))

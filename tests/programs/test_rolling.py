@@ -1,0 +1,147 @@
+"""Loops that are found in programs: to the bit what their iterations are one by one."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tape_ad as ta
+from tape_ad.base.trees import flatten
+from tape_ad.programs.engines import engine_named
+from tape_ad.programs.passes import rolling
+from tape_ad.programs.program import Program, interpret
+from tape_ad.programs.program.loops import Loop, unrolled
+from tests.programs.looping_functions import RandomLoops, arguments
+from tests.sampling import falls
+
+STEPS = 12
+
+
+def captured(function: Callable[..., Any], *args: Any) -> Program:
+    """Capture a function, and give what is replayed, with its loops."""
+    compiled = ta.compile(function, engine="numpy")
+    for _ in range(2):
+        compiled(*args)
+    return compiled.programs[0]
+
+
+def loops_of(program: Program) -> list[Loop]:
+    return [call.function for call in program.calls if isinstance(call.function, Loop)]
+
+
+def assert_same(one: Any, two: Any) -> None:
+    for ours, theirs in zip(flatten(one), flatten(two), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def wave(x: Any, a: Any, b: Any) -> Any:
+    total = 0.0
+    for _ in range(100):
+        x = np.sin(x) * a + b
+        total = total + x
+    return total
+
+
+def test_a_loop_is_one_call() -> None:
+    program = captured(wave, np.float64(0.3), np.float64(0.9), np.float64(0.1))
+    listing = str(program)
+    (loop,) = loops_of(program)
+    assert loop.count >= 98
+    assert "for k in range(" in listing
+    assert len(listing.splitlines()) < 30
+
+
+def test_a_gradient_is_a_loop_forward_and_one_backward() -> None:
+    slope = ta.grad(wave, argnums=(0, 1, 2))
+    forward, backward = loops_of(captured(slope, np.array(0.3), np.array(0.9), np.array(0.1)))
+    assert forward.stackings
+    assert not backward.stackings
+
+
+def test_few_iterations_stay_as_they_are() -> None:
+    def few(x: Any) -> Any:
+        for _ in range(3):
+            x = np.sin(x) * x + 1
+        return x
+
+    assert not loops_of(captured(few, np.ones(3)))
+
+
+@pytest.mark.parametrize("seed", [n for n in range(60) if falls(n, 12)])
+@pytest.mark.parametrize("transform", [lambda f: f, lambda f: ta.grad(f, argnums=(0, 1, 2))])
+def test_loops_give_the_bits_of_their_iterations(
+    seed: int, transform: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rolling, "LEAST", 30)
+    args = arguments(STEPS, seed)
+    program = captured(transform(RandomLoops(seed, STEPS)), *args)
+    others = [x * 1.1 for x in args]
+    flat = unrolled(program)
+    wanted = interpret(flat, others)
+    assert len(rolling.roll(flat)) == len(program)
+    assert_same(interpret(program, others), wanted)
+    assert_same(engine_named("numpy")(program)(*others), wanted)
+    native = engine_named("native")
+    assert_same(native(program)(*others), native(flat)(*others))
+
+
+def choosing(x: Any, limits: Any) -> Any:
+    for k in range(60):
+        x = np.sin(x) + 0.6 if np.sum(x) > limits[k] else np.cos(x)
+        if np.max(x) > 10:
+            break
+    return x
+
+
+@pytest.mark.parametrize("place", [0, 1, 17, 42, 59])
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+def test_a_guard_keeps_its_place_in_the_iteration(place: int, engine: str) -> None:
+    x, limits = np.array([0.3, 0.5]), np.zeros(60)
+    program = captured(choosing, x, limits)
+    other = limits.copy()
+    other[place] = 5.0
+    replay = engine_named(engine)(program)
+    (loop,) = loops_of(program)
+    assert len(program.guards) == 2 * 60
+    assert len(loop.body.guards) == 2
+    assert type(replay(x, limits)) is tuple
+    wanted = interpret(unrolled(program), (x, other))
+    assert wanted.answer is False
+    assert wanted.guard == 2 * place
+    for diverged in (interpret(program, (x, other)), replay(x, other)):
+        assert (diverged.guard, bool(diverged.answer)) == (wanted.guard, False)
+
+
+def test_each_count_of_iterations_is_a_program() -> None:
+    def halving(x: Any) -> Any:
+        total = 0.0
+        while x > 1e-3:
+            x = x * 0.9 + 1e-6 * np.sin(x)
+            total = total + x * np.cos(x)
+        return total
+
+    slope = ta.grad(halving)
+    compiled = ta.compile(slope, engine="native")
+    for x in (1.0, 1.0, 2.0, 2.0, 1.0001, 2.0001, 5.0, 5.0, 1.0002):
+        np.testing.assert_allclose(compiled(np.array(x)), slope(np.array(x)), rtol=1e-12)
+    assert len(compiled.programs) == 3
+    assert all(map(loops_of, compiled.programs))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_threads_go_round_together(threads: int) -> None:
+    def steps(x: Any, big: Any) -> Any:
+        for _ in range(60):
+            x = x * 1.05 + np.sum(x) * 0.001
+            if x[0] > 100:
+                return x
+        return np.sum(np.tanh(big) * x[0])
+
+    x, big = np.full(4, 0.01), np.linspace(0, 1, 120_000)
+    program = captured(steps, x, big)
+    assert loops_of(program)
+    replay = engine_named("native")(program, threads)
+    np.testing.assert_allclose(replay(x, big)[0], steps(x, big), rtol=1e-12)
+    found, wanted = (each(x * 1e3, big) for each in (replay, engine_named("numpy")(program)))
+    assert found.guard == wanted.guard > 20
