@@ -333,7 +333,7 @@ def test_factors_of_one_matrix_refuse_a_stack(name: str) -> None:
 
 STACK = np.stack([A, SPD / 9, A.T])
 
-OF_STACKS = {
+OF_STACKS: dict[str, Any] = {
     "lu_factor": lambda module, a: module.lu_factor(a)[0],
     **{
         f"lu_solve {trans}": lambda module, a, trans=trans: module.lu_solve(
