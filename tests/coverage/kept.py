@@ -75,7 +75,6 @@ KEPT: Mapping[str, Mapping[str, str]] = {
         ),
         "`gaussian_filter` by its deviation": "SciPy multiplies arrays of integers by handles",
         "`rotate` of more than a plane": "all planes at once, 6 times as fast",
-        "`map_coordinates` `shift` `zoom`": "splines are filtered at once, without SciPy's copies",
     },
     "scipy.spatial": {
         "metrics": (

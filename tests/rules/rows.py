@@ -1,5 +1,6 @@
 """Every row of the test table, from the files that mirror `tape_ad.rules`."""
 
+from tape_ad.scipy.stats.comparisons import likelihoods
 from tests.rules import (
     rows_activations,
     rows_building,
@@ -164,5 +165,5 @@ REFUSED: dict[Row, str] = {
     **rows_scipy_signal_shapes.REFUSED,
 }
 
-APART = frozenset(rows_special_inverses.APART)
-"""Functions that have no row, for SciPy's values are too rough for differences."""
+APART = frozenset({*rows_special_inverses.APART, likelihoods})
+"""Functions that have no row: SciPy's values are too rough for differences, or drawn at random."""

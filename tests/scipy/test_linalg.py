@@ -13,6 +13,7 @@ import scipy.sparse.linalg
 import tape_ad as ta
 from tape_ad.errors import ConversionError, UnsupportedArgumentError
 from tape_ad.scipy import linalg
+from tape_ad.scipy.linalg.systems import takes_stacks
 from tape_ad.testing import check_grads
 
 Array = Any
@@ -199,12 +200,11 @@ def test_not_finite_matrices_are_refused_as_scipy_does() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda a: linalg.lu_factor(a[:, :2]), "one square matrix"),
-        (lambda a: linalg.lu_solve((np.stack([a, a]), np.zeros((2, 4), int)), B), "one matrix"),
+        (lambda a: linalg.lu_factor(a[:, :2]), "takes square matrices"),
         (linalg.toeplitz, "one column and one row"),
         (lambda a: linalg.block_diag(a[None]), "not stacks"),
     ],
-    ids=["lu_factor", "lu_solve", "toeplitz", "block_diag"],
+    ids=["lu_factor", "toeplitz", "block_diag"],
 )
 def test_what_is_not_supported_says_so(call: Any, message: str) -> None:
     with pytest.raises(UnsupportedArgumentError, match=message):
@@ -329,3 +329,29 @@ def test_factors_of_one_matrix_refuse_a_stack(name: str) -> None:
     stack = ta.ComputationRecord().tensor(np.ones((2, 3, 3)))
     with pytest.raises(UnsupportedArgumentError, match="takes one matrix, got shape"):
         getattr(linalg, name)(stack)
+
+
+STACK = np.stack([A, SPD / 9, A.T])
+
+OF_STACKS: dict[str, Any] = {
+    "lu_factor": lambda module, a: module.lu_factor(a)[0],
+    **{
+        f"lu_solve {trans}": lambda module, a, trans=trans: module.lu_solve(
+            module.lu_factor(a), B, trans
+        )
+        for trans in (0, 1, 2)
+    },
+    "lu_solve of a vector": lambda module, a: module.lu_solve(module.lu_factor(a), B[:, 0]),
+    "qr": lambda module, a: module.qr(a)[1],
+    "polar": lambda module, a: module.polar(a)[0],
+    "polar from the left": lambda module, a: module.polar(a, side="left")[1],
+}
+
+
+@pytest.mark.skipif(not takes_stacks(), reason="SciPy has taken stacks since 1.16")
+@pytest.mark.parametrize("name", OF_STACKS)
+def test_stacks_of_matrices(name: str) -> None:
+    function = OF_STACKS[name]
+    found = function(linalg, ta.ComputationRecord().tensor(STACK))
+    np.testing.assert_allclose(found.data, function(scipy.linalg, STACK), rtol=0, atol=1e-12)
+    check_grads(lambda a: function(linalg, a) ** 2, (STACK,), order=2)

@@ -399,3 +399,19 @@ def test_a_fit_to_a_sample() -> None:
     for name, slope in (("loc", 1.0), ("scale", (SAMPLE - SAMPLE.mean()) / SAMPLE.std())):
         gradient = ta.grad(lambda x: getattr(stats.fit(stats.norm, x, bounds).params, name))(SAMPLE)  # noqa: B023 - it is called at once
         np.testing.assert_allclose(gradient, slope / SAMPLE.size * np.ones(8), rtol=1e-4)
+
+
+def test_unknown_likelihoods_stop_no_derivative_of_statistics() -> None:
+    def statistic(x: Any) -> Any:
+        return stats.dunnett(x, OTHER, control=ABOVE).statistic[0]
+
+    way, near = np.cos(np.arange(8.0)), 1e-5
+    slope = ta.grad(statistic)
+    expected = (slope(SAMPLE + near * way) - slope(SAMPLE - near * way)) / (2 * near)
+    np.testing.assert_allclose(ta.jvp(slope, (SAMPLE,), (way,))[1], expected, atol=1e-9)
+
+
+def test_a_likelihood_of_ranges_has_one_derivative() -> None:
+    slope = ta.grad(lambda x: stats.tukey_hsd(x, OTHER).pvalue[0, 1])
+    with pytest.raises(UnsupportedArgumentError, match="studentized_range"):
+        ta.grad(lambda x: np.sum(slope(x)))(SAMPLE)

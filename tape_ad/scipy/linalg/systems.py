@@ -487,7 +487,7 @@ class Factors:
 
     def push(self, t: Array) -> Array:
         self._check()
-        m = self._below(t[..., self.order, :], "N")
+        m = self._below(reordered(t, self.order), "N")
         m = adjoint(self._above(adjoint(m), "C"))
         below, above = triangles(m.shape[-1])
         low, up = np.where(below, m, 0), np.where(above, m, 0)
@@ -501,7 +501,7 @@ class Factors:
         by_upper = np.matmul(up, adjoint(np.where(above, self.lu, 0)))
         m = np.where(below, by_lower, by_upper)
         m = adjoint(self._above(adjoint(m), "N"))
-        return self._below(m, "C")[..., np.argsort(self.order), :]
+        return reordered(self._below(m, "C"), np.argsort(self.order))
 
     def _check(self) -> None:
         """Refuse a singular matrix; rounding hides most of them."""
@@ -520,14 +520,16 @@ class Factors:
             lambda columns: solve_triangular(
                 self.lu, columns, trans, lower=True, unit_diagonal=True, check_finite=False
             ),
-            2,
+            self.lu.ndim,
             b,
         )
 
     def _above(self, b: Array, trans: str) -> Array:
         """Solve a system with the upper triangular factor."""
         return in_columns(
-            lambda columns: solve_triangular(self.lu, columns, trans, check_finite=False), 2, b
+            lambda columns: solve_triangular(self.lu, columns, trans, check_finite=False),
+            self.lu.ndim,
+            b,
         )
 
 
@@ -539,10 +541,19 @@ def triangles(n: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
 @whole
 def order_of_rows(piv: Any) -> np.ndarray[Any, Any]:
     """Write interchanges of rows, one after another, as the order that they lead to."""
-    order = np.arange(len(piv))
-    for i, j in enumerate(piv):
-        order[[i, j]] = order[[j, i]]
+    order = np.broadcast_to(np.arange(piv.shape[-1]), piv.shape).copy()
+    for i in range(piv.shape[-1]):
+        here, there = order[..., i : i + 1].copy(), piv[..., i : i + 1]
+        order[..., i : i + 1] = np.take_along_axis(order, there, -1)
+        np.put_along_axis(order, there, here, -1)
     return order
+
+
+def reordered(x: Array, order: Array) -> Array:
+    """Put the rows of matrices in an order, or in one for each."""
+    if order.ndim == 1:
+        return x[order] if x.ndim == 1 else x[..., order, :]
+    return np.take_along_axis(x, np.broadcast_to(order[..., None], (*x.shape[:-1], 1)), axis=-2)
 
 
 def lu_partial(k: int, outs: tuple[Array, Array], a: Array, **options: Any) -> LinearMap:
@@ -552,9 +563,9 @@ def lu_partial(k: int, outs: tuple[Array, Array], a: Array, **options: Any) -> L
 
 def lu_factor_signature(a: Array, overwrite_a: bool = False, check_finite: bool = True) -> Call:
     """Sort the arguments of `lu_factor`."""
-    if a.ndim != 2 or a.shape[0] != a.shape[1]:
+    if a.ndim < 2 or a.shape[-2] != a.shape[-1]:
         raise UnsupportedArgumentError(
-            f"lu_factor of a handle takes one square matrix, got shape {a.shape}"
+            f"lu_factor of a handle takes square matrices, got shape {a.shape}"
         )
     return (a,), {"check_finite": check_finite}
 
@@ -579,17 +590,18 @@ def solved_by_both(
 ) -> Array:
     """Solve with the two triangles, one after the other, and interchange rows."""
     lu, b = as_array(lu), as_array(b)
-    if lu.ndim != 2:
-        raise UnsupportedArgumentError(
-            f"lu_solve of handles takes the factors of one matrix, got shape {lu.shape}"
-        )
-    order, rest = order_of_rows(piv), () if b.ndim == 1 else (slice(None),)
+    order, vector = order_of_rows(np.asarray(piv)), lu.ndim > 2 and b.ndim == 1
     below = {"lower": True, "unit_diagonal": True, "check_finite": check_finite}
+    b = b[:, None] if vector else b
+    if lu.ndim > 2:
+        b = np.broadcast_to(b, (*np.broadcast_shapes(lu.shape[:-2], b.shape[:-2]), *b.shape[-2:]))
     if not trans:
-        half = solve_triangular(lu, b[(..., order, *rest)], **below)
-        return solve_triangular(lu, half, check_finite=check_finite)
-    half = solve_triangular(lu, b, trans, check_finite=check_finite)
-    return solve_triangular(lu, half, trans, **below)[(..., np.argsort(order), *rest)]
+        half = solve_triangular(lu, reordered(b, order), **below)
+        x = solve_triangular(lu, half, check_finite=check_finite)
+    else:
+        half = solve_triangular(lu, b, trans, check_finite=check_finite)
+        x = reordered(solve_triangular(lu, half, trans, **below), np.argsort(order))
+    return x[..., 0] if vector else x
 
 
 lu_factors_solve = counterpart(SYSTEMS, factors_solved, "lu b", solved_by_both, anchor=False)

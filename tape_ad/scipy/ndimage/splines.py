@@ -8,12 +8,10 @@ import numpy as np
 from attrs import define
 
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import Array, array_of, as_array
+from tape_ad.extend.arrays import Array
 from tape_ad.extend.maps import PlainMap
-from tape_ad.extend.packages import copied
 from tape_ad.extend.patterns import along
 from tape_ad.extend.rules import Entry, arguments_of, overridable, rule
-from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.ndimage.correlation import KERNELS, write
 from tape_ad.scipy.ndimage.extension import MODES
 from tape_ad.scipy.stand_ins import stands_for
@@ -92,23 +90,6 @@ def prefiltered(image: Array, order: int, axis: int, mode: int, dtype: Any) -> A
 def spline_filter1d(image: Array, order: int, axis: int, output: Array, mode: int) -> None:
     """Compute the spline coefficients along one axis."""
     write(output, prefiltered(image, order, axis - image.ndim, mode, output.dtype))
-
-
-own_filter = copied(scipy.ndimage.spline_filter)
-
-
-@stands_for(scipy.ndimage.spline_filter)
-def spline_filter(
-    image: Array, order: int = 3, output: Any = np.float64, mode: str = "mirror"
-) -> Array:
-    """Compute the spline coefficients of an image, at once where it is one of real numbers."""
-    image = as_array(array_of(image))
-    usual = isinstance(output, type) and output == np.float64 and order in range(2, 6)
-    if not usual or mode not in MODES or image.dtype.kind != "f":
-        return own_filter(image, order, output, mode)
-    for axis in range(-image.ndim, 0):
-        image = prefiltered(image, order, axis, MODES.index(mode), np.float64)
-    return image
 
 
 def filter_partial(out: Array, image: Array, order: int, axis: int, mode: int, dtype: Any) -> Any:

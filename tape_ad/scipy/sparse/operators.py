@@ -91,6 +91,12 @@ def times(self: Any, X: Array) -> Array:  # noqa: N803 - SciPy's name
     return self.A @ X
 
 
+@stands_for(OfMatrix._adjoint)
+def adjoint(self: Any) -> Any:
+    """Make the operator of the adjoint of a matrix, of which SciPy 1.18 asks a ufunc."""
+    return differentiable(OfMatrix)(self.A.conj().T)
+
+
 def aslinearoperator(A: Any) -> Any:  # noqa: N803 - SciPy's name
     """Make an operator of a matrix, as `scipy.sparse.linalg.aslinearoperator` does.
 

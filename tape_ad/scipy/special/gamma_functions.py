@@ -85,9 +85,7 @@ def digamma_step(a: Array, b: Array) -> Array:
     by subtraction; where both have poles, these cancel by the reflection formula, DLMF 5.5.4.
     """
     poles = is_pole(a) & is_pole(a + b)
-    if poles.any():
-        elsewhere = digamma_step(np.where(poles, 1, a), np.where(poles, 0, b))
-        return np.where(poles, -digamma_step(np.where(poles, 1 - a - b, 1), b), elsewhere)
+    a = np.where(poles, 1 - a - b, a)
     total: Array = 0.0
     for j in range(10):
         total = total + b / ((a + j) * (a + b + j))
@@ -96,7 +94,8 @@ def digamma_step(a: Array, b: Array) -> Array:
     total = total + log - np.expm1(-log) / (2 * far)
     for k, bernoulli in enumerate(BERNOULLI, 1):
         total = total - bernoulli / (2 * k) * far ** (-2 * k) * np.expm1(-2 * k * log)
-    return np.where((a > 0) & (a + b > 0), total, sp.digamma(a + b) - sp.digamma(a))
+    total = np.where((a > 0) & (a + b > 0), total, sp.digamma(a + b) - sp.digamma(a))
+    return np.where(poles, -total, total)
 
 
 def first_step(out: Array, a: Array, b: Array) -> Array:

@@ -1,13 +1,13 @@
 """Tests whose results have intervals, for confidence levels that may be handles too."""
 
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
-from attrs import field, frozen
+from attrs import define, field, frozen
 
 from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, any_handle, array_of, plain
-from tape_ad.extend.maps import Deferred
+from tape_ad.extend.arrays import Array, Shape, any_handle, array_of, plain
+from tape_ad.extend.patterns import dense
 from tape_ad.extend.rules import Entry, arguments_of, overridable, rule
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stand_ins import stands_for
@@ -114,17 +114,29 @@ def pvalue_of_dunnett(
     return likelihoods(statistic, rho, df, alternative, rng)
 
 
-def refused() -> NoReturn:
-    """Refuse the derivative of what is integrated at random."""
-    raise UnsupportedArgumentError(
-        "scipy.stats.dunnett: pvalue is integrated at random points, and has no derivative here; "
-        "ask for it with .data of the samples"
-    )
+@define(eq=False, repr=False)
+class Undefined:
+    """What stands for the derivative of numbers that are drawn: there is none."""
+
+    broadcasts: ClassVar[bool] = False
+    pattern = dense
+    shape: Shape
+    parent: Shape
+
+    def push(self, t: Array) -> Array:
+        """Give no number; all that is computed forward meets what nobody asks for."""
+        return np.full((*t.shape[: t.ndim - len(self.parent)], *self.shape), np.nan)
+
+    def pull(self, ct: Array) -> NoReturn:
+        raise UnsupportedArgumentError(
+            "scipy.stats.dunnett: pvalue is integrated at random points, and has no derivative "
+            "here; ask for it with .data of the samples"
+        )
 
 
 LIKELIHOODS: dict[Any, Entry] = {
     likelihoods: rule(
-        lambda out, statistic, **options: Deferred(refused, ()),
+        lambda out, statistic, **options: Undefined(out.shape, statistic.shape),
         signature=arguments_of(likelihoods, "statistic"),
     ),
 }

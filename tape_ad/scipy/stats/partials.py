@@ -121,7 +121,7 @@ def slopes_of(
         slopes = grad(lambda *given: np.sum(body(*given)), key[2])(*flat)
     except ConversionError:  # which may come of these operands
         return None
-    except (NoRuleError, UnsupportedArgumentError):
+    except (AttributeError, NoRuleError, UnsupportedArgumentError):  # .ctypes is asked for too
         WITHOUT.add(key)
         return None
     return [np.reshape(each, shape) for each in slopes]
