@@ -225,10 +225,6 @@ def test_what_c_code_says_of_a_handle() -> None:
         (lambda x: interpolate.CubicSpline(X, x)(1.2), r"CubicSpline of .* tape_ad\.scipy\.int"),
         (interpolate.CubicSpline(X, X), r"CubicSpline of .*ta\.differentiable\(f\)"),
         (
-            signal.detrend,
-            r"detrend of scipy\.signal turns .*tape_ad\.scipy\.signal in",
-        ),
-        (
             lambda x: ta.scipy.interpolate.CubicSpline(X, x)(1.2),
             r"CubicSpline of scipy\.interpolate assigns .*write ta\.differentiable\(f\)",
         ),

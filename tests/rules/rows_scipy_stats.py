@@ -10,7 +10,7 @@ from tape_ad.scipy.special.student import student_slope
 from tape_ad.scipy.stats.continuous import CONTINUOUS as CONTINUOUS_FAMILIES
 from tape_ad.scipy.stats.discrete import DISCRETE
 from tape_ad.scipy.stats.expectations import counted_range, quartiles
-from tape_ad.scipy.stats.families import log_root
+from tape_ad.scipy.stats.families import log_root, odd_power
 from tape_ad.scipy.stats.methods import METHODS
 from tests.rules.rows_scipy_multivariate import ROWS as MULTIVARIATE_ROWS
 from tests.rules.table import REAL, Domain, Operand, Row, fixed, plain, uniform
@@ -224,6 +224,7 @@ ROWS: list[Row] = [
     *continuous(),
     *discrete(),
     Row(log_root, [REAL(3), SMALL(3)], no_jax="it is a function of ours"),
+    Row(odd_power, [REAL(3), MIDDLE(3)], no_jax="it is a function of ours"),
     Row(
         log_root,
         [REAL(3), fixed([0.0, 0.0, 0.0])],

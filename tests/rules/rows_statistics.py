@@ -269,7 +269,6 @@ HISTOGRAMS = [
 ROWS: list[Row] = [*DIFFERENCES, *AVERAGES, *COVARIANCES, *HISTOGRAMS]
 
 CONSTANTS: list[Row] = [
-    Row(np.histogram_bin_edges, [ABOVE_ONE(7)], options={"bins": 3, "range": (0, 2)}),
     Row(binned, [INSIDE(7, 2)], call=lambda function, x: function(x, 3, None)),
     Row(binned_along_line, [INSIDE(7)], call=lambda function, x: function(x, 3, None)),
 ]

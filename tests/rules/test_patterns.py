@@ -21,7 +21,9 @@ from tape_ad.rules.maps import Deferred, LinearMap
 from tape_ad.rules.maps.patterns import ALL, READS, dense, pattern_of
 from tape_ad.rules.plain_maps import PlainMap
 from tape_ad.transforms.blocks import Block, BlockPartial, Use
+from tape_ad.transforms.compiled_nodes import OfCompiled
 from tape_ad.transforms.custom_rules import Custom
+from tape_ad.transforms.opaque import Recorded
 from tape_ad.transforms.recomputation import Recomputed, Repeated
 from tape_ad.transforms.tracing import Trace
 from tests.rules.checks import recorded
@@ -178,7 +180,7 @@ def maps() -> list[type]:
 
 NO_PATTERN = {
     *(LinearMap, Block, Use, Trace, PlainMap),  # no maps themselves
-    *(BlockPartial, Custom, Primitive, Recomputed, Repeated),  # a user's functions
+    *(BlockPartial, Custom, OfCompiled, Primitive, Recorded, Recomputed, Repeated),  # functions
     Released,
 }
 """Of these, all depends on all."""

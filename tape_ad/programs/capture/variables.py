@@ -84,24 +84,34 @@ def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
 @functools.lru_cache(maxsize=1024)
 def asks_identity(code: types.CodeType) -> bool:
     """Tell whether code asks by ``is`` for something else than a constant or a global variable."""
-    before = ""
+    identities, attributes = operations("a is b"), operations("a.b", beside="a")
+    known = operations("None", "1", "'text'", "variable", beside="a")
+    before = -1
     for each in dis.get_instructions(code):
-        if each.opname == "IS_OP" and before not in GLOBAL:
+        if each.opcode in identities and before not in known:
             return True
-        if each.opname != "LOAD_ATTR":  # of an attribute, what matters is whose it is
-            before = each.opname
+        if each.opcode not in attributes:  # of an attribute, what matters is whose it is
+            before = each.opcode
     return False
 
 
 @functools.lru_cache(maxsize=1024)
 def asks_type(code: types.CodeType) -> bool:
     """Tell whether code may compare what `type` gives."""
-    asked = {each.opname for each in dis.get_instructions(code)}
-    return "type" in code.co_names and not asked.isdisjoint(COMPARING)
+    asked = {each.opcode for each in dis.get_instructions(code)}
+    comparing = operations("a is b", "a == b", "a in b")
+    return "type" in code.co_names and not asked.isdisjoint(comparing)
 
 
-COMPARING = frozenset({"IS_OP", "COMPARE_OP", "CONTAINS_OP"})
-GLOBAL = frozenset({"LOAD_CONST", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_SMALL_INT"})
+@functools.cache
+def operations(*examples: str, beside: str = "a, b") -> frozenset[int]:
+    """List the operations of expressions of `a` and `b` that another one has not."""
+
+    def used(expression: str) -> set[int]:
+        _, code = codes_in(compile(f"lambda a, b: [{expression}]", "<example>", "eval"))
+        return {each.opcode for each in dis.get_instructions(code)}
+
+    return frozenset(set().union(*map(used, examples)) - used(beside))
 
 
 def texts_in(constants: Any) -> Iterator[str]:

@@ -7,8 +7,9 @@ tape_ad.scipy.signal`` needs SciPy, which ``pip install 'tape-ad[scipy]'`` insta
 What stands here is what SciPy compiles (recursions, convolutions, ranks, peaks, spline filters),
 and what has a better derivative than its steps: `lfilter_zi`, `lsim`, `sos2tf`, `tf2sos`, `tf2zpk`
 and `residue`, where SciPy asks whether numbers are exactly equal, or roots are not simple; `csd`
-and `ShortTimeFFT`, which go through many segments at once; and `bilinear`, `firwin` and
-`lp2hp_zpk`, whose operands would be lost or change their precision. All else is SciPy's own code.
+and `ShortTimeFFT`, which go through many segments at once; and `bilinear`, `firwin`, `lp2lp_zpk`
+and `lp2hp_zpk`, whose operands would be lost or change their precision. All else is SciPy's own
+code.
 """
 
 from tape_ad.extend.packages import extra

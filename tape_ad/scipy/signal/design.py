@@ -15,11 +15,44 @@ from tape_ad.scipy.signal.roots import normalize, without_zeros
 TRANSFORMATIONS: dict[Any, Entry] = {}
 
 
+def roots_of(z: Array, p: Array) -> tuple[Array, Array, int]:
+    """Take zeros and poles to arrays, and count how many more poles there are.
+
+    Raises
+    ------
+    ValueError
+        When there are more zeros.
+    """
+    z, p = (x.reshape((1,)) if x.ndim == 0 else x for x in (as_array(z), as_array(p)))
+    degree = p.shape[0] - z.shape[0]
+    if degree < 0:
+        raise ValueError("Improper transfer function. Must have at least as many poles as zeros.")
+    return z, p, degree
+
+
 def weak(number: Any, like: Any) -> Any:
     """Let a handle promote nothing, as SciPy makes a number of Python's of what stands there."""
     if not is_handle(number) or not hasattr(like, "dtype") or like.dtype.kind not in "fc":
         return number
     return number.astype(np.empty(0, like.dtype).real.dtype)
+
+
+@counterpart(TRANSFORMATIONS, scipy.signal.lp2lp_zpk, "z p k wo")
+def lp2lp_zpk(z: Array, p: Array, k: Any, wo: Any = 1.0) -> tuple[Array, Array, Array]:
+    """Move the cutoff of a lowpass filter, as `scipy.signal.lp2lp_zpk` does.
+
+    Parameters
+    ----------
+    z, p : array or Tensor, shapes (m,) and (n,)
+    k, wo : number or Tensor
+
+    Returns
+    -------
+    tuple of array or Tensor
+        The zeros, the poles and the gain.
+    """
+    z, p, degree = roots_of(z, p)
+    return weak(wo, z) * z, weak(wo, p) * p, k * weak(wo, k) ** degree
 
 
 @counterpart(TRANSFORMATIONS, scipy.signal.lp2hp_zpk, "z p k wo")
@@ -36,10 +69,7 @@ def lp2hp_zpk(z: Array, p: Array, k: Any, wo: Any = 1.0) -> tuple[Array, Array, 
     tuple of array or Tensor
         The zeros, the poles and the gain.
     """
-    z, p = (x.reshape((1,)) if x.ndim == 0 else x for x in (as_array(z), as_array(p)))
-    degree = p.shape[0] - z.shape[0]
-    if degree < 0:
-        raise ValueError("Improper transfer function. Must have at least as many poles as zeros.")
+    z, p, degree = roots_of(z, p)
     gain = k * np.real(np.prod(-z) / np.prod(-p))
     zeros = np.concatenate((weak(wo, z) / z, np.zeros(degree)))
     return zeros, weak(wo, p) / p, gain

@@ -490,9 +490,16 @@ def entered(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     return calling(run)
 
 
-def entering(function: Any) -> Any:
-    """Let code outside call a copy."""
-    return functools.wraps(function)(lambda *args, **kwargs: entered(function, *args, **kwargs))
+def entering(function: Any, made: type) -> Any:
+    """Let code outside call a method of a copied class; an object of that class is one already."""
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        if args and made in type(args[0]).__mro__:
+            return entered(functools.partial(function, args[0]), *args[1:], **kwargs)
+        return entered(function, *args, **kwargs)
+
+    return called
 
 
 class Live:
@@ -525,7 +532,7 @@ class Live:
         if self.outside is None or self.outside[0] is not own:
             function = getattr(own, "__func__", own)
             if type(function) is types.FunctionType:
-                function = entering(function)
+                function = entering(function, self.made)
             self.outside = own, type(own)(function) if isinstance(own, BINDING[1:]) else function
         return self.outside[1]
 
