@@ -4,6 +4,7 @@ A solver is given a function, and that may close over arrays, be a method of an 
 in it, or a partial of them. Here such a call becomes one of those arrays alone.
 """
 
+import copy
 import functools
 import operator
 import types
@@ -15,7 +16,7 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.base.arrays.interpreter import is_box
-from tape_ad.base.trees import instance_dict, structure_of
+from tape_ad.base.trees import FIELDS, instance_dict, structure_of
 from tape_ad.record.messages.callers import is_library_module
 from tape_ad.transforms.tracing import Transformed
 
@@ -152,13 +153,13 @@ class Opening:
         wrapped = getattr(thing, "__wrapped__", None)
         if callable(thing) and wrapped is not None and is_library_module(kind):
             return [wrapped], lambda old, new: new[0]  # of a compiled function, the function
-        structure = structure_of(kind)
-        if structure is not None:
-            return list(structure.values(thing)), structure.rebuilt
-        own = instance_dict(thing)
+        structure, own = structure_of(kind), instance_dict(thing)
+        if structure is not None:  # a copy, as it may have other keys when it is put together
+            now = copy.copy(thing) if isinstance(thing, dict) else thing
+            return list(structure.values(thing)), lambda old, new: structure.rebuilt(now, new)
         opened = type(own) is dict and not isinstance(thing, types.ModuleType | np.ndarray)
         if opened and not is_library_module(kind):
-            return list(own.values()), with_attributes
+            return list(own.values()), functools.partial(with_attributes, list(own))
         return [], None
 
     def spread(self) -> bool:
@@ -193,6 +194,8 @@ def contents(holder: Any) -> list[Any]:
         return [content_of(holder)]
     if isinstance(holder, MUTABLE) and not isinstance(holder, dict):
         return list(holder)
+    if structure_of(type(holder)) is FIELDS:
+        return list(FIELDS.values(holder))
     entries = holder if isinstance(holder, dict) else vars(holder)
     return [*entries, *entries.values()]
 
@@ -231,7 +234,8 @@ class Filling:
         values = [self.put(each) for each in part.parts]
         assert part.rebuilt is not None  # noqa: S101 - of what is live, and no array
         self._made[id(part)] = found = part.rebuilt(part.original, values)
-        if isinstance(found, MUTABLE) or part.rebuilt is with_attributes:
+        plain = getattr(part.rebuilt, "func", None) is with_attributes
+        if plain or isinstance(found, MUTABLE) or structure_of(type(found)) is FIELDS:
             self._before.append((found, part.title, contents(found)))
         return found
 
@@ -271,8 +275,8 @@ def remade(old: Any, new: Any) -> Any:
     raise AssertionError
 
 
-def with_attributes(old: Any, new: Sequence[Any]) -> Any:
+def with_attributes(names: Sequence[str], old: Any, new: Sequence[Any]) -> Any:
     """Make an object of the same class with other attributes."""
     made = object.__new__(type(old))
-    made.__dict__.update(zip(old.__dict__, new, strict=True))
+    made.__dict__.update(zip(names, new, strict=True))
     return made

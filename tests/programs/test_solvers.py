@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from attrs import define
 
 import tape_ad as ta
 from tape_ad.base.trees import flatten
@@ -222,6 +223,20 @@ def test_lists_that_grow_later() -> None:
     assert_agrees(twice, *POINTS)
 
 
+def with_keys_in_another_order(a: Array) -> Array:
+    held, model = {"p": a, "q": a * a}, Model(a)
+    first = optimize.root(lambda x: x**3 + 3 * x - held["p"] + 0.3 * held["q"], np.ones(3)).x
+    second = optimize.root(model.residual, np.ones(3)).x
+    held["p"] = held.pop("p") * 2
+    del model.a
+    model.a = a
+    return first + second + held["p"] * model.a
+
+
+def test_keys_and_attributes_in_another_order_later() -> None:
+    assert_agrees(with_keys_in_another_order, *POINTS)
+
+
 def test_a_compiled_objective_stays_compiled() -> None:
     inner = ta.compile(cubic, engine="numpy")
     assert_agrees(lambda a: optimize.root(inner, np.ones(3), args=(a,), jac=False).x, *POINTS)
@@ -273,7 +288,24 @@ def with_count(a: Array) -> Array:
     return optimize.root(equation, np.ones(3)).x + calls
 
 
-@pytest.mark.parametrize(("function", "name"), [(with_cache, "known"), (with_count, "calls")])
+@define
+class Tally:
+    calls: int = 0
+
+
+def with_tally(a: Array) -> Array:
+    tally = Tally()
+
+    def equation(x: Array) -> Array:
+        tally.calls += 1
+        return cubic(x, a)
+
+    return optimize.root(equation, np.ones(3)).x + tally.calls
+
+
+@pytest.mark.parametrize(
+    ("function", "name"), [(with_cache, "known"), (with_count, "calls"), (with_tally, "tally")]
+)
 def test_functions_that_change_what_they_hold(function: Function, name: str) -> None:
     with pytest.raises(CaptureError, match=f"root changes {name}"):
         ta.compile(function)(POINTS[0])
