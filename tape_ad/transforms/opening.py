@@ -16,7 +16,14 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.base.arrays.interpreter import is_box
-from tape_ad.base.trees import FIELDS, instance_dict, structure_of
+from tape_ad.base.trees import (
+    FIELDS,
+    MISSING,
+    instance_dict,
+    slots_filled,
+    slots_of,
+    structure_of,
+)
 from tape_ad.record.messages.callers import is_library_module
 from tape_ad.transforms.tracing import Transformed
 
@@ -153,12 +160,12 @@ class Opening:
         wrapped = getattr(thing, "__wrapped__", None)
         if callable(thing) and wrapped is not None and is_library_module(kind):
             return [wrapped], lambda old, new: new[0]  # of a compiled function, the function
-        structure, own = structure_of(kind), instance_dict(thing)
+        structure = structure_of(kind)
         if structure is not None:  # a copy, as it may have other keys when it is put together
             now = copy.copy(thing) if isinstance(thing, dict) else thing
             return list(structure.values(thing)), lambda old, new: structure.rebuilt(now, new)
-        opened = type(own) is dict and not isinstance(thing, types.ModuleType | np.ndarray)
-        if opened and not is_library_module(kind):
+        own = {} if isinstance(thing, types.ModuleType | np.ndarray) else attributes(thing)
+        if own and (kind is types.SimpleNamespace or not is_library_module(kind)):
             return list(own.values()), functools.partial(with_attributes, list(own))
         return [], None
 
@@ -196,8 +203,16 @@ def contents(holder: Any) -> list[Any]:
         return list(holder)
     if structure_of(type(holder)) is FIELDS:
         return list(FIELDS.values(holder))
-    entries = holder if isinstance(holder, dict) else vars(holder)
+    entries = holder if isinstance(holder, dict) else attributes(holder)
     return [*entries, *entries.values()]
+
+
+def attributes(thing: Any) -> dict[str, Any]:
+    """List the attributes of an object, in slots and in its dict."""
+    own = instance_dict(thing)
+    filled = {name: each for name, each in slots_filled(thing).items() if each is not MISSING}
+    filled.pop("__dict__", None)
+    return filled | own if type(own) is dict else filled
 
 
 def content_of(cell: Any) -> Any:
@@ -277,6 +292,11 @@ def remade(old: Any, new: Any) -> Any:
 
 def with_attributes(names: Sequence[str], old: Any, new: Sequence[Any]) -> Any:
     """Make an object of the same class with other attributes."""
-    made = object.__new__(type(old))
-    made.__dict__.update(zip(names, new, strict=True))
+    base = types.SimpleNamespace if isinstance(old, types.SimpleNamespace) else object
+    made, slots = base.__new__(type(old)), slots_of(type(old))
+    for name, value in zip(names, new, strict=True):
+        if name in slots:
+            slots[name].__set__(made, value)
+        else:
+            made.__dict__[name] = value
     return made

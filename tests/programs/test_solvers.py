@@ -223,6 +223,34 @@ def test_lists_that_grow_later() -> None:
     assert_agrees(twice, *POINTS)
 
 
+class Slots:
+    __slots__ = ("a",)
+
+
+def in_slots(a: Array) -> Array:
+    held, named = Slots(), types.SimpleNamespace(b=a * a)
+    held.a = a
+    first = optimize.root(lambda x: cubic(x, held.a - named.b), np.ones(3)).x
+    del named.b
+    return first + held.a
+
+
+def test_objects_with_slots_and_namespaces() -> None:
+    assert_agrees(in_slots, *POINTS)
+
+
+FOUND_NOWHERE: dict[str, Array] = {}
+
+
+def test_what_is_read_unseen_is_told_even_where_the_solver_has_an_error_of_its_own() -> None:
+    def solve(a: Array) -> Array:
+        FOUND_NOWHERE["a"] = a
+        return optimize.root(lambda x: np.asarray(eval("FOUND_NOWHERE")["a"]) + x, a).x  # noqa: S307 - which no watching sees
+
+    with pytest.raises(CaptureError):
+        ta.compile(solve)(POINTS[0])
+
+
 def with_keys_in_another_order(a: Array) -> Array:
     held, model = {"p": a, "q": a * a}, Model(a)
     first = optimize.root(lambda x: x**3 + 3 * x - held["p"] + 0.3 * held["q"], np.ones(3)).x

@@ -178,7 +178,9 @@ class Capture:
                 pause_collection(self)  # it would look into a program that only grows
                 ACTIVE.set(evolve(before, capture=self))
                 return function(*args, **kwargs)
-            except TypeError as error:
+            except Exception as error:
+                if self._failure is not None:  # of which something has made another error
+                    raise self._failure from error
                 if "SeedSequence" not in str(error):
                     raise
                 raise self.refusal(
