@@ -293,7 +293,8 @@ def remade(old: Any, new: Any) -> Any:
 def with_attributes(names: Sequence[str], old: Any, new: Sequence[Any]) -> Any:
     """Make an object of the same class with other attributes."""
     base = types.SimpleNamespace if isinstance(old, types.SimpleNamespace) else object
-    made, slots = base.__new__(type(old)), slots_of(type(old))
+    kind: Any = type(old)
+    made, slots = base.__new__(kind), slots_of(kind)
     for name, value in zip(names, new, strict=True):
         if name in slots:
             slots[name].__set__(made, value)

@@ -225,6 +225,7 @@ def test_lists_that_grow_later() -> None:
 
 class Slots:
     __slots__ = ("a",)
+    a: Array
 
 
 def in_slots(a: Array) -> Array:
@@ -429,6 +430,15 @@ def test_batches_go_their_own_way() -> None:
     for point in POINTS:
         both = np.stack([point, 2 * point])
         np.testing.assert_allclose(fast(both), slope(both), rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+def test_checks_allow_for_other_digits_of_batches() -> None:
+    function = ta.batched(lambda a: np.sum(SOLVERS["root, closed over"](a)))
+    fast = ta.compile(function, engine="numpy", check_every=1)
+    for i in range(6):
+        both = np.linspace(-1, 1.3 + i, 6).reshape(2, 3)
+        np.testing.assert_allclose(fast(both), function(both), rtol=1e-6, atol=1e-8)
 
 
 def test_checks_allow_for_another_order_of_sums() -> None:

@@ -107,6 +107,8 @@ class Capture:
         Whether the function has returned.
     in_numpy : dict
         Whether functions with rules of their own are made of NumPy calls, by their ids.
+    searches_batches : bool
+        Whether a solver was given a batch, which it searches for one by one in a capture alone.
     """
 
     name: str
@@ -125,6 +127,7 @@ class Capture:
     _generators: dict[int, TracedGenerator] = field(factory=dict, init=False)
     _other_errors: Mapping[str, Any] | None = field(default=None, init=False)
     _failure: BaseException | None = field(default=None, init=False)
+    searches_batches: bool = field(default=False, init=False)
 
     def input(self, leaf: Any, name: str) -> Any:
         """Make what stands for an array or a number among the arguments."""
