@@ -201,10 +201,16 @@ def contents(holder: Any) -> list[Any]:
         return [content_of(holder)]
     if isinstance(holder, MUTABLE) and not isinstance(holder, dict):
         return list(holder)
-    if structure_of(type(holder)) is FIELDS:
+    if has_fields(holder):
         return list(FIELDS.values(holder))
     entries = holder if isinstance(holder, dict) else attributes(holder)
     return [*entries, *entries.values()]
+
+
+def has_fields(thing: Any) -> bool:
+    """Tell whether a thing is an instance of an attrs class or a dataclass."""
+    kind: Any = type(thing)
+    return structure_of(kind) is FIELDS
 
 
 def attributes(thing: Any) -> dict[str, Any]:
@@ -250,7 +256,7 @@ class Filling:
         assert part.rebuilt is not None  # noqa: S101 - of what is live, and no array
         self._made[id(part)] = found = part.rebuilt(part.original, values)
         plain = getattr(part.rebuilt, "func", None) is with_attributes
-        if plain or isinstance(found, MUTABLE) or structure_of(type(found)) is FIELDS:
+        if plain or isinstance(found, MUTABLE) or has_fields(found):
             self._before.append((found, part.title, contents(found)))
         return found
 
