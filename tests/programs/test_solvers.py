@@ -246,7 +246,7 @@ FOUND_NOWHERE: dict[str, Array] = {}
 def test_what_is_read_unseen_is_told_even_where_the_solver_has_an_error_of_its_own() -> None:
     def solve(a: Array) -> Array:
         FOUND_NOWHERE["a"] = a
-        return optimize.root(lambda x: np.asarray(eval("FOUND_NOWHERE")["a"]) + x, a).x  # noqa: S307 - which no watching sees
+        return optimize.root(lambda x: eval("FOUND_NOWHERE")["a"] + x, np.ones(3)).x  # noqa: S307 - which no watching sees
 
     with pytest.raises(CaptureError):
         ta.compile(solve)(POINTS[0])
