@@ -50,11 +50,13 @@ def opaque(function: F) -> F:
                 "often it likes; call that outside, and pass what it gives as an argument"
             )
         arrays = opening.arrays
+        if any(hasattr(primal(x), "batch_here") for x in arrays):  # which are searched for at once
+            capture.searches_batches = True
         if not all(is_traced(primal(x)) or type(x) is Tensor for x in arrays) or not any(
             is_traced(primal(x)) for x in arrays
         ):
             return function(*args, **kwargs)
-        return noted(Apart(function, opening), arrays)
+        return noted(Apart(function, opening, capture.searches_batches), arrays)
 
     return cast("F", public)
 
@@ -78,12 +80,13 @@ class Apart:
     function : callable
     opening : Opening
     rounds : bool
-        Whether it may add up in another order than a sweep over all does.
+        Whether it may give other digits than without a capture, where a batch is searched for at
+        once.
     """
 
-    rounds: ClassVar[bool] = False
     function: Function
     opening: Opening
+    rounds: bool = False
 
     @property
     def __name__(self) -> str:

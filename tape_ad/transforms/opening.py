@@ -4,6 +4,7 @@ A solver is given a function, and that may close over arrays, be a method of an 
 in it, or a partial of them. Here such a call becomes one of those arrays alone.
 """
 
+import copy
 import functools
 import operator
 import types
@@ -15,7 +16,14 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.base.arrays.interpreter import is_box
-from tape_ad.base.trees import instance_dict, structure_of
+from tape_ad.base.trees import (
+    FIELDS,
+    MISSING,
+    instance_dict,
+    slots_filled,
+    slots_of,
+    structure_of,
+)
 from tape_ad.record.messages.callers import is_library_module
 from tape_ad.transforms.tracing import Transformed
 
@@ -153,12 +161,12 @@ class Opening:
         if callable(thing) and wrapped is not None and is_library_module(kind):
             return [wrapped], lambda old, new: new[0]  # of a compiled function, the function
         structure = structure_of(kind)
-        if structure is not None:
-            return list(structure.values(thing)), structure.rebuilt
-        own = instance_dict(thing)
-        opened = type(own) is dict and not isinstance(thing, types.ModuleType | np.ndarray)
-        if opened and not is_library_module(kind):
-            return list(own.values()), with_attributes
+        if structure is not None:  # a copy, as it may have other keys when it is put together
+            now = copy.copy(thing) if isinstance(thing, dict) else thing
+            return list(structure.values(thing)), lambda old, new: structure.rebuilt(now, new)
+        own = {} if isinstance(thing, types.ModuleType | np.ndarray) else attributes(thing)
+        if own and (kind is types.SimpleNamespace or not is_library_module(kind)):
+            return list(own.values()), functools.partial(with_attributes, list(own))
         return [], None
 
     def spread(self) -> bool:
@@ -193,8 +201,24 @@ def contents(holder: Any) -> list[Any]:
         return [content_of(holder)]
     if isinstance(holder, MUTABLE) and not isinstance(holder, dict):
         return list(holder)
-    entries = holder if isinstance(holder, dict) else vars(holder)
+    if has_fields(holder):
+        return list(FIELDS.values(holder))
+    entries = holder if isinstance(holder, dict) else attributes(holder)
     return [*entries, *entries.values()]
+
+
+def has_fields(thing: Any) -> bool:
+    """Tell whether a thing is an instance of an attrs class or a dataclass."""
+    kind: Any = type(thing)
+    return structure_of(kind) is FIELDS
+
+
+def attributes(thing: Any) -> dict[str, Any]:
+    """List the attributes of an object, in slots and in its dict."""
+    own = instance_dict(thing)
+    filled = {name: each for name, each in slots_filled(thing).items() if each is not MISSING}
+    filled.pop("__dict__", None)
+    return filled | own if type(own) is dict else filled
 
 
 def content_of(cell: Any) -> Any:
@@ -231,7 +255,8 @@ class Filling:
         values = [self.put(each) for each in part.parts]
         assert part.rebuilt is not None  # noqa: S101 - of what is live, and no array
         self._made[id(part)] = found = part.rebuilt(part.original, values)
-        if isinstance(found, MUTABLE) or part.rebuilt is with_attributes:
+        plain = getattr(part.rebuilt, "func", None) is with_attributes
+        if plain or isinstance(found, MUTABLE) or has_fields(found):
             self._before.append((found, part.title, contents(found)))
         return found
 
@@ -271,8 +296,14 @@ def remade(old: Any, new: Any) -> Any:
     raise AssertionError
 
 
-def with_attributes(old: Any, new: Sequence[Any]) -> Any:
+def with_attributes(names: Sequence[str], old: Any, new: Sequence[Any]) -> Any:
     """Make an object of the same class with other attributes."""
-    made = object.__new__(type(old))
-    made.__dict__.update(zip(old.__dict__, new, strict=True))
+    base = types.SimpleNamespace if isinstance(old, types.SimpleNamespace) else object
+    kind: Any = type(old)
+    made, slots = base.__new__(kind), slots_of(kind)
+    for name, value in zip(names, new, strict=True):
+        if name in slots:
+            slots[name].__set__(made, value)
+        else:
+            made.__dict__[name] = value
     return made

@@ -207,6 +207,23 @@ def test_what_is_computed_otherwise_in_the_sweep() -> None:
         ta.grad(ta.compile(counting))(X)
 
 
+def test_residuals_that_are_nearly_zero_may_be_rounded_otherwise() -> None:
+    pytest.importorskip("llvmlite")
+    optimize = pytest.importorskip("tape_ad.scipy.optimize")
+
+    def residual(x: Array, a: Array) -> Array:
+        return np.exp(x) + np.sin(x) * x - a
+
+    fast = ta.compile(residual, engine="native")
+    for scale in np.linspace(1, 2, 8):
+        a = np.linspace(1.1, 4, 3) * scale
+        got, wanted = (
+            ta.grad(lambda a, f=f: np.sum(optimize.root(f, np.full(3, 0.7), args=(a,)).x))(a)
+            for f in (fast, residual)
+        )
+        np.testing.assert_allclose(got, wanted, rtol=1e-8)
+
+
 HIDDEN = {"factor": 2.0}
 
 

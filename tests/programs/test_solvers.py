@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from attrs import define
 
 import tape_ad as ta
 from tape_ad.base.trees import flatten
@@ -222,6 +223,49 @@ def test_lists_that_grow_later() -> None:
     assert_agrees(twice, *POINTS)
 
 
+class Slots:
+    __slots__ = ("a",)
+    a: Array
+
+
+def in_slots(a: Array) -> Array:
+    held, named = Slots(), types.SimpleNamespace(b=a * a)
+    held.a = a
+    first = optimize.root(lambda x: cubic(x, held.a - named.b), np.ones(3)).x
+    del named.b
+    return first + held.a
+
+
+def test_objects_with_slots_and_namespaces() -> None:
+    assert_agrees(in_slots, *POINTS)
+
+
+FOUND_NOWHERE: dict[str, Array] = {}
+
+
+def test_what_is_read_unseen_is_told_even_where_the_solver_has_an_error_of_its_own() -> None:
+    def solve(a: Array) -> Array:
+        FOUND_NOWHERE["a"] = a
+        return optimize.root(lambda x: eval("FOUND_NOWHERE")["a"] + x, np.ones(3)).x  # noqa: S307 - which no watching sees
+
+    with pytest.raises(CaptureError):
+        ta.compile(solve)(POINTS[0])
+
+
+def with_keys_in_another_order(a: Array) -> Array:
+    held, model = {"p": a, "q": a * a}, Model(a)
+    first = optimize.root(lambda x: x**3 + 3 * x - held["p"] + 0.3 * held["q"], np.ones(3)).x
+    second = optimize.root(model.residual, np.ones(3)).x
+    held["p"] = held.pop("p") * 2
+    del model.a
+    model.a = a
+    return first + second + held["p"] * model.a
+
+
+def test_keys_and_attributes_in_another_order_later() -> None:
+    assert_agrees(with_keys_in_another_order, *POINTS)
+
+
 def test_a_compiled_objective_stays_compiled() -> None:
     inner = ta.compile(cubic, engine="numpy")
     assert_agrees(lambda a: optimize.root(inner, np.ones(3), args=(a,), jac=False).x, *POINTS)
@@ -273,7 +317,24 @@ def with_count(a: Array) -> Array:
     return optimize.root(equation, np.ones(3)).x + calls
 
 
-@pytest.mark.parametrize(("function", "name"), [(with_cache, "known"), (with_count, "calls")])
+@define
+class Tally:
+    calls: int = 0
+
+
+def with_tally(a: Array) -> Array:
+    tally = Tally()
+
+    def equation(x: Array) -> Array:
+        tally.calls += 1
+        return cubic(x, a)
+
+    return optimize.root(equation, np.ones(3)).x + tally.calls
+
+
+@pytest.mark.parametrize(
+    ("function", "name"), [(with_cache, "known"), (with_count, "calls"), (with_tally, "tally")]
+)
 def test_functions_that_change_what_they_hold(function: Function, name: str) -> None:
     with pytest.raises(CaptureError, match=f"root changes {name}"):
         ta.compile(function)(POINTS[0])
@@ -369,6 +430,15 @@ def test_batches_go_their_own_way() -> None:
     for point in POINTS:
         both = np.stack([point, 2 * point])
         np.testing.assert_allclose(fast(both), slope(both), rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+def test_checks_allow_for_other_digits_of_batches() -> None:
+    function = ta.batched(lambda a: np.sum(SOLVERS["root, closed over"](a)))
+    fast = ta.compile(function, engine="numpy", check_every=1)
+    for i in range(6):
+        both = np.linspace(-1, 1.3 + i, 6).reshape(2, 3)
+        np.testing.assert_allclose(fast(both), function(both), rtol=1e-6, atol=1e-8)
 
 
 def test_checks_allow_for_another_order_of_sums() -> None:

@@ -213,6 +213,17 @@ def test_code_for_plain_arrays(name: str) -> None:
     assert len(compiled.programs) == 1
 
 
+def test_types_that_stand_for_others_are_told() -> None:
+    def function(x: Array, n: Any) -> Array:
+        return x * (2 if type(n) is float else 3 if type(x[0]) is np.float64 else 4)
+
+    compiled: Any = ta.compile(function)
+    for n in (1.0, 2.0, 3.0, 1, 2, 3):
+        np.testing.assert_allclose(compiled(X * n, n), function(X * n, n), rtol=1e-12)
+    with pytest.raises(CaptureError, match="write isinstance"):
+        compiled(X, np.float64(1))
+
+
 FACTOR = 2.0
 
 

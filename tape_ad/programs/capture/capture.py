@@ -107,6 +107,8 @@ class Capture:
         Whether the function has returned.
     in_numpy : dict
         Whether functions with rules of their own are made of NumPy calls, by their ids.
+    searches_batches : bool
+        Whether a solver was given a batch, which it searches for one by one in a capture alone.
     """
 
     name: str
@@ -125,6 +127,7 @@ class Capture:
     _generators: dict[int, TracedGenerator] = field(factory=dict, init=False)
     _other_errors: Mapping[str, Any] | None = field(default=None, init=False)
     _failure: BaseException | None = field(default=None, init=False)
+    searches_batches: bool = field(default=False, init=False)
 
     def input(self, leaf: Any, name: str) -> Any:
         """Make what stands for an array or a number among the arguments."""
@@ -178,7 +181,9 @@ class Capture:
                 pause_collection(self)  # it would look into a program that only grows
                 ACTIVE.set(evolve(before, capture=self))
                 return function(*args, **kwargs)
-            except TypeError as error:
+            except Exception as error:
+                if self._failure is not None:  # of which something has made another error
+                    raise self._failure from error
                 if "SeedSequence" not in str(error):
                     raise
                 raise self.refusal(

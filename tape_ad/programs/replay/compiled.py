@@ -6,6 +6,7 @@ import sys
 import types
 import warnings
 from collections.abc import Callable, Container, Sequence
+from contextlib import suppress
 from threading import get_ident
 from time import perf_counter
 from typing import Any
@@ -16,7 +17,7 @@ from attrs import define, evolve, field
 from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.arrays.interpreter import is_box
 from tape_ad.base.arrays.overridable import ACTIVE
-from tape_ad.base.errors import CaptureError, CompileWarning, ProgramMismatchError
+from tape_ad.base.errors import CaptureError, CompileWarning, NoRuleError, ProgramMismatchError
 from tape_ad.base.memory import uncollected
 from tape_ad.base.naming import global_name
 from tape_ad.base.trees import flatten, map_leaves, structure_of
@@ -387,7 +388,8 @@ class Replayer:
         CaptureError
         """
         if self._copy is not None:
-            return captured(self._copy)
+            with suppress(NoRuleError):  # it asks what only the function itself is to ask
+                return captured(self._copy)
         if free.asks_type():
             found = self._by_copy(captured, args, kwargs)
             if found is not None:
