@@ -398,7 +398,7 @@ def squares_for_all(
             x, r = np.where(better[:, None], x - step, x), np.where(better[:, None], after, r)
             cost = np.where(better, cost - gain, cost)
             damping = np.where(good, damping / 9, np.where(better, damping, damping * 4))
-            damping = np.clip(damping, 1e-18, None)
+            damping = np.clip(damping, 1e-30, None)
             running &= ~done
             if np.any(better):
                 derived += better

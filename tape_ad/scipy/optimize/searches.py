@@ -66,8 +66,8 @@ def search(theirs: Function, title: str, rule: str, handle: Function) -> Functio
         bounds = [bounds] if name == "minimize_scalar" and bounds is not None else bounds
         function, handles = given[first], list(given.values())
         equation = lambda x: function(x, *further)  # noqa: E731 - it is short
-        alone = given.get("full_output") or given.get("maxiter", ENOUGH) < ENOUGH
-        if name in EACH and not alone:
+        few = given.get("maxiter", ENOUGH) < ENOUGH
+        if name in EACH and not few and not given.get("full_output"):
             if name == "newton":
                 every = root_for_all(equation, given["x0"], elementwise=True)
             else:
