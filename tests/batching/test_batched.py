@@ -1047,3 +1047,11 @@ def test_slopes_at_kinks_are_those_of_one(function: Any, at: float) -> None:
     np.testing.assert_array_equal(ta.batched(function)(several), function(at))
     slopes = ta.grad(lambda s: np.sum(ta.batched(function)(s)))(several)
     np.testing.assert_allclose(slopes, ta.grad(function)(at), rtol=1e-12)
+
+
+def test_knots_beside_infinite_values_keep_theirs() -> None:
+    def at_knots(s: Array) -> Array:
+        return np.interp(np.arange(3.0), np.arange(3.0), np.array([3.0, 1.0, np.inf]) * s)
+
+    several = np.array([1.0, 2.0])
+    np.testing.assert_array_equal(ta.batched(at_knots)(several), [at_knots(s) for s in several])
