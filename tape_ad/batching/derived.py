@@ -231,7 +231,8 @@ def quantiles_of_each(batch: Batch, function: Function, args: Any, kwargs: Optio
     places = function(np.arange(float(n)), np.reshape(q.stack, (-1,)), method=method)
     places = np.reshape(places, (batch.size, *(1,) * (rows.ndim - 2), -1))
     places = np.broadcast_to(places, (*rows.shape[:-1], places.shape[-1]))
-    below, above = np.floor(places), np.ceil(places)
+    below = np.clip(np.floor(places), 0, max(n - 2, 0))
+    above = np.minimum(below + 1, n - 1)  # also at a place, where the slope is that of what follows
     share = places - below
     rows = np.sort(rows, axis=-1, kind="stable")
     first, second = (

@@ -145,11 +145,13 @@ def root_for_all(residual: Function, x0: Any, *, elementwise: bool = False) -> A
         return None
     running = np.ones(len(x), bool)
     failed = np.zeros(len(x), bool)
+    last = np.full(x.shape, np.inf)
     with np.errstate(all="ignore"):
         for _ in range(STEPS):
             matrix = values(lambda x: slopes(rows, x, elementwise), x)
             step = np.where(running[:, None], steps(matrix, r, elementwise), 0).reshape(x.shape)
-            near = largest(step) <= 1e-9 * largest(x - step)
+            near = largest(step) <= 1e-9 * largest(x - step)  # of the largest numbers alone
+            ended, last = near & settled(x - step, np.abs(step), last), np.abs(step)
             for _ in range(STEPS):
                 after = values(rows, x - step)
                 worse = running & ~near & ~(largest(after) < largest(r))
@@ -160,10 +162,17 @@ def root_for_all(residual: Function, x0: Any, *, elementwise: bool = False) -> A
                 failed |= worse
                 step[worse] = 0
             x, r = x - step, np.where((running & ~failed)[:, None], after, r)
-            running &= ~failed & ~near & (largest(r) > 0)
+            running &= ~failed & ~ended & (largest(r) > 0)
             if not np.any(running):
                 break
     return values.boxed(x) if values.agreed(~(failed | running)) else None
+
+
+def settled(x: Array, step: Array, last: Array) -> Any:
+    """Tell whether each number of a member stays, but for rounding beside much larger ones."""
+    x, step, last = (each.reshape(len(x), -1) for each in (np.abs(x), step, last))
+    rounding = (step <= 1e-14 * np.max(x, axis=1, keepdims=True)) & (step >= last / 2)
+    return np.all((step <= 1e-9 * x) | rounding, axis=1)
 
 
 def steps(matrix: Array, r: Array, elementwise: bool) -> Any:
@@ -187,7 +196,7 @@ def between_for_all(f: Function, a: Any, b: Any) -> Any:
         return None
     low, high, first, last = map(values.stack_of, given)
     plain = all(type(x) is np.ndarray for x in (low, high, first, last))
-    if not plain or not values.agreed(first * last <= 0):
+    if not plain or not values.agreed(np.sign(first) * np.sign(last) <= 0):
         return None  # which is an error of one
     low, high = np.where(last == 0, high, low), np.where(first == 0, low, high)
     while True:
@@ -195,6 +204,8 @@ def between_for_all(f: Function, a: Any, b: Any) -> Any:
         if not np.any((middle != low) & (middle != high)):
             return values.boxed(middle)
         at = values(lambda x: array_of(f(x)), middle)
+        if not values.agreed(~np.isnan(at)):
+            return None
         same = np.sign(at) == np.sign(first)
         low = np.where(same | (at == 0), middle, low)
         high = np.where(same, high, middle)
@@ -377,12 +388,17 @@ def squares_for_all(
             better = running & (gain > 0)
             good = better & (gain > expected / 4)
             length = np.sqrt(dot(step, step))
-            done = length < xtol * (xtol + np.sqrt(dot(x, x)))
-            done |= good & (gain < ftol * cost)
+            near = xtol * (xtol + np.sqrt(dot(x, x)))
+            done = (length < near) | good & (gain < ftol * cost)
+            # nor is there more to gain without damping, which holds back where slopes are small
+            clear = s > np.finfo(float).eps * max(matrix.shape[1:]) * s[:, :1]
+            along = np.where(clear, along, 0.0)
+            whole = along / np.where(clear, s, 1.0)
+            done &= (dot(along, along) / 2 < ftol * cost) | (np.sqrt(dot(whole, whole)) < near)
             x, r = np.where(better[:, None], x - step, x), np.where(better[:, None], after, r)
             cost = np.where(better, cost - gain, cost)
             damping = np.where(good, damping / 9, np.where(better, damping, damping * 4))
-            damping = np.clip(damping, 1e-18, None)
+            damping = np.clip(damping, 1e-30, None)
             running &= ~done
             if np.any(better):
                 derived += better

@@ -1029,3 +1029,29 @@ def test_places_of_each_in_a_list() -> None:
     slopes = [ta.grad(picked)(*pair) for pair in zip(X, places, strict=True)]
     np.testing.assert_array_equal(ta.grad(lambda x: np.sum(for_all(x, places)))(X), slopes)
     assert not for_all.looped
+
+
+def middle(q: Array) -> Array:
+    """Give a quantile that is one of the numbers, where the slope is that of what follows."""
+    return np.quantile(np.array([1.0, 2.0, 5.0]), q)
+
+
+def last(s: Array) -> Array:
+    """Interpolate at the last knot, where the slope is that of what comes before."""
+    return np.interp(1.0, np.array([0.0, 0.5, 1.0]) * s, np.array([1.0, 2.0, 5.0]) * s)
+
+
+@pytest.mark.parametrize(("function", "at"), [(middle, 0.5), (middle, 1.0), (last, 1.0)])
+def test_slopes_at_kinks_are_those_of_one(function: Any, at: float) -> None:
+    several = np.full(2, at)
+    np.testing.assert_array_equal(ta.batched(function)(several), function(at))
+    slopes = ta.grad(lambda s: np.sum(ta.batched(function)(s)))(several)
+    np.testing.assert_allclose(slopes, ta.grad(function)(at), rtol=1e-12)
+
+
+def test_knots_beside_infinite_values_keep_theirs() -> None:
+    def at_knots(s: Array) -> Array:
+        return np.interp(np.arange(3.0), np.arange(3.0), np.array([3.0, 1.0, np.inf]) * s)
+
+    several = np.array([1.0, 2.0])
+    np.testing.assert_array_equal(ta.batched(at_knots)(several), [at_knots(s) for s in several])

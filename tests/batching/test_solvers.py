@@ -105,6 +105,68 @@ def test_a_bracket_without_a_sign_that_changes_is_refused_as_for_one() -> None:
         ta.batched(SOLVERS["brentq"])(np.array([1.0, -5.0]))
 
 
+SCALES = np.array([1.0, 1e-4, 1e4])
+"""How large numbers are that one search is for."""
+
+NEAR = SCALES * np.array([1, 9, 3])
+
+SCALED: dict[str, Callable[[Array], Array]] = {
+    "root": lambda a: optimize.root(lambda z: (z / SCALES) ** 3 - a, NEAR).x,
+    "fsolve": lambda a: optimize.fsolve(lambda z: (z / SCALES) ** 3 - a, NEAR),
+    "newton": lambda a: optimize.newton(lambda z: (z / SCALES) ** 3 - a, NEAR),
+}
+
+
+@pytest.mark.parametrize("name", SCALED)
+def test_small_unknowns_beside_large_ones_are_found_as_closely(name: str) -> None:
+    for_all, roots = ta.batched(SCALED[name]), np.cbrt(CUBES)[:, None] * SCALES
+    np.testing.assert_allclose(for_all(CUBES), roots, rtol=1e-9)
+    slopes = ta.grad(lambda a: np.sum(for_all(a) / SCALES))(CUBES)
+    np.testing.assert_allclose(slopes, np.cbrt(CUBES) / CUBES, rtol=1e-9)
+    assert not for_all.looped
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+def test_residuals_with_small_slopes_beside_large_ones_are_fitted_too() -> None:
+    def fit(a: Array) -> Array:
+        def residual(z: Array) -> Array:
+            u, v = z[0] * 1e-6, z[1] * 1e3
+            return np.stack([u - a, v - a, u * v - a * a + 0.1])
+
+        return optimize.least_squares(residual, np.array([1.0, 1e-3])).x
+
+    np.testing.assert_allclose(ta.batched(fit)(CUBES), [fit(a) for a in CUBES], rtol=1e-6)
+
+
+def test_a_root_of_zero_beside_others_is_found_at_once() -> None:
+    def root(a: Array) -> Array:
+        return optimize.root(
+            lambda z: np.stack([np.sin(z[0]) * a + 0.1 - 0.1 * z[1], z[1] ** 2 - z[0] - 1]),
+            np.array([0.3, 2.0]),
+        ).x
+
+    for_all = ta.batched(root)
+    np.testing.assert_allclose(for_all(CUBES), np.tile([0.0, 1.0], (4, 1)), atol=1e-12)
+    assert not for_all.looped
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+def test_too_few_steps_are_an_error_as_for_one() -> None:
+    with pytest.raises(RuntimeError, match="Failed to converge after 3"):
+        ta.batched(lambda a: optimize.newton(cubic, 1.0, args=(a,), maxiter=3))(CUBES)
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+def test_signs_of_numbers_near_zero_and_of_nan_are_no_bracket() -> None:
+    with pytest.raises(ValueError, match="different signs"):
+        ta.batched(lambda a: optimize.brentq(lambda x: (x + 1) * a, 0, 1))(CUBES * 1e-200)
+
+    with pytest.raises(ValueError, match="NaN"):
+        ta.batched(lambda a: optimize.bisect(lambda x: np.where(x == 5, np.nan, x - a), 0, 10))(
+            CUBES[:2]
+        )
+
+
 STARTS = np.array([[1.5, 1.0], [3.0, 0.0], [0.5, 2.0]])
 
 

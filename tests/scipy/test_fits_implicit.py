@@ -193,3 +193,13 @@ def test_assignments_are_piecewise_constant() -> None:
     chosen = np.zeros((3, 3))
     chosen[rows, columns] = 1.0
     np.testing.assert_array_equal(np.sum(handle[rows, columns]).grad().wrt(handle), chosen)
+
+
+def test_a_fit_of_a_tree_that_closes_over_a_handle() -> None:
+    def fit(a: Any) -> Any:
+        def residual(z: Any) -> Any:
+            return np.concatenate([z["u"] ** 2 - a, z["v"] - z["u"]])
+
+        return optimize.least_squares(residual, {"u": np.ones(1), "v": np.ones(2)}).x["v"][1]
+
+    np.testing.assert_allclose(ta.grad(fit)(4.0), 0.25, rtol=1e-6)

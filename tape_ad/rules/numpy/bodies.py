@@ -233,8 +233,11 @@ def interpolated(x: Array, xp: Array, fp: Array) -> Array:
     right = np.minimum(left + 1, n - 1)
     xp, fp = as_in_key(xp, (left,)), as_in_key(fp, (left,))
     width = np.where(np.equal(left, right), 1, xp[right] - xp[left])
-    inner = (fp[right] - fp[left]) / width * (x - xp[left]) + fp[left]
-    return np.where(np.less(x, xp[0]), fp[0], np.where(x >= xp[-1], fp[-1], inner))
+    knot = np.where(np.equal(x, xp[-1]), right, left)  # to be exact, with the slope on its left
+    rise = fp[right] - fp[left]
+    rise = np.where(np.isfinite(rise) | np.not_equal(x, xp[knot]), rise, 0)  # beside infinity
+    inner = rise / width * (x - xp[knot]) + fp[knot]
+    return np.where(np.less(x, xp[0]), fp[0], np.where(x > xp[-1], fp[-1], inner))
 
 
 # Reductions

@@ -159,7 +159,7 @@ def least_squares(
             jac=found.slope,
             grad=found.value @ found.slope,
             optimality=np.max(np.abs(found.value @ found.slope)),
-            active_mask=np.zeros(np.shape(searched.x0), int),
+            active_mask=np.zeros(np.shape(searched.x0)),
             success=True,
             status=2,
             message="`ftol` termination condition is satisfied.",
@@ -210,6 +210,8 @@ def slopes_for(searched: Equations, jac: Any, kwargs: Any, options: dict[str, An
     asked = options.get("method") == "lm" or options.get("tr_solver") == "exact"
 
     def slopes(x: Array) -> Array:
+        if jac is None and searched.found:  # a sparse one takes no handles that are closed over
+            return searched.jac(x)
         found = exact(x)
         return found.toarray() if jac is None and (asked or is_small(found)) else found
 

@@ -66,7 +66,8 @@ def search(theirs: Function, title: str, rule: str, handle: Function) -> Functio
         bounds = [bounds] if name == "minimize_scalar" and bounds is not None else bounds
         function, handles = given[first], list(given.values())
         equation = lambda x: function(x, *further)  # noqa: E731 - it is short
-        if name in EACH and not given.get("full_output"):
+        few = given.get("maxiter", ENOUGH) < ENOUGH
+        if name in EACH and not few and not given.get("full_output"):
             if name == "newton":
                 every = root_for_all(equation, given["x0"], elementwise=True)
             else:
@@ -134,6 +135,9 @@ NUMBERS = frozenset({"a", "b", "x1", "x2", "brack", "bracket"})
 
 EACH = frozenset({"bisect", "brenth", "brentq", "newton", "ridder", "toms748"})
 """Those which find a root for each element, where they search in a batch."""
+
+ENOUGH = 50
+"""Steps of SciPy's that may be too few for a search are counted by SciPy, for each alone."""
 
 UNPACKED = frozenset({"fixed_point", "newton"})
 """Those whose further arguments may be a list."""
