@@ -200,3 +200,10 @@ def test_a_body_without_a_derivative_by_one_operand_keeps_those_by_others() -> N
     assert first is not None
     assert slopes_of("ncx2", "logpdf", (1,), operands) is None  # an order of a Bessel function
     np.testing.assert_array_equal(slopes_of("ncx2", "logpdf", (0,), operands), first)
+
+
+@pytest.mark.parametrize("x", [2.0, 30.0, 36.0])
+def test_the_tail_of_exponweib_by_its_first_shape(x: float) -> None:
+    tail = np.exp(-x)
+    slope = ta.grad(lambda a: ta.scipy.stats.exponweib.logsf(x, a, 1.0))(1.0)
+    np.testing.assert_allclose(slope, -(1 - tail) * np.log1p(-tail) / tail, rtol=1e-12)

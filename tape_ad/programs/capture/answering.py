@@ -20,6 +20,7 @@ from tape_ad.programs.capture.tracers import (
 from tape_ad.programs.program import Call, Value
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.mutation import Memory, assign_outputs, check_fit
+from tape_ad.record.operands import takes_operators
 from tape_ad.rules.maps import clone
 from tape_ad.rules.maps.memory import Window
 from tape_ad.rules.numpy.updates import updated, viewed
@@ -147,7 +148,7 @@ def assign(x: TracedArray, key: Any, value: Any) -> None:
 
 def defers(x: Any) -> bool:
     """Tell whether an operand leaves arithmetic to a captured one."""
-    return is_tracer(x) or defers_ufuncs(x.__class__)
+    return is_tracer(x) or (defers_ufuncs(x.__class__) and not takes_operators(type(x)))
 
 
 def check_writeable(capture: Any, base: Value, x: TracedArray) -> None:

@@ -170,7 +170,12 @@ def exponweib_second(y: Array, a: Array, c: Array) -> Array:
 def exponweib_move(y: Array, a: Array, c: Array) -> Array:
     """The move of ``y**c = -log(1 - q**(1 / a))`` with a."""
     u = y**c
-    return -sp.xlogy(y, -np.expm1(-u)) * sp.exprel(u) / (a * c)
+    return -times_log_below(y, u) * sp.exprel(u) / (a * c)
+
+
+def times_log_below(x: Array, u: Array) -> Array:
+    """Multiply by the logarithm of ``1 - exp(-u)``, exactly for small and for large u."""
+    return np.where(u > 1, x * np.log1p(-np.exp(-u)), sp.xlogy(x, -np.expm1(-u)))
 
 
 def extreme_shape(y: Array, c: Array) -> Array:
@@ -275,7 +280,7 @@ COMMON: dict[str, Family] = {
     "weibull_max": Family(shapes=(Shape(move=lambda y, c: -by_power(-y, c)),)),
     "exponweib": Family(
         shapes=(
-            Shape(lambda y, a, c: 1 / a + np.log(-np.expm1(-(y**c))), move=exponweib_move),
+            Shape(lambda y, a, c: 1 / a + times_log_below(1.0, y**c), move=exponweib_move),
             Shape(exponweib_second, move=lambda y, a, c: by_power(y, c)),
         ),
     ),

@@ -4,6 +4,7 @@ import abc
 import copyreg
 import enum
 import functools
+import operator
 import sys
 import types
 from contextvars import ContextVar
@@ -253,6 +254,8 @@ def own_of(kind: type, name: str, value: Any) -> Any:
         own = giving_an_array(own)
     if name in COMPARISONS and type(own) is types.FunctionType:
         own = comparing(own, kind)
+    if name in REFLECTED and type(own) is types.FunctionType:
+        own = reflecting(own, kind, name)
     return own
 
 
@@ -288,8 +291,12 @@ copying.PUT_ANEW.append(put_anew)
 
 
 def note_operators(made: type) -> None:
-    """Let handles leave sums and products with objects of a copied class to its code."""
-    if "__radd__" in vars(made):
+    """Let handles leave sums and products with objects of a copied class to its code.
+
+    An object that is multiplied alone may be added as the array that it stands for.
+    """
+    own = vars(made).keys() & REFLECTED.keys()
+    if "__radd__" in own or (own and not hasattr(made, "__array__")):
         type.__setattr__(made, REFLECTING, True)
 
 
@@ -472,6 +479,40 @@ def comparing(method: Any, original: type) -> Any:
     return compare
 
 
+REFLECTED: dict[str, Any] = {
+    f"__r{name}__": divmod if name == "divmod" else getattr(operator, f"__{name}__")
+    for name in (
+        *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "divmod"),
+        *("pow", "lshift", "rshift", "and", "or", "xor"),
+    )
+}
+"""The methods of operators with the object on the right, and the operators."""
+
+
+def reflecting(method: Any, original: type, name: str) -> Any:
+    """Let an object of an original class on the left be asked first, as it is among originals.
+
+    Python asks that of the copy first, as the copy derives from the class of the other.
+    """
+
+    @functools.wraps(method)
+    def reflect(self: Any, other: Any, *modulus: Any) -> Any:
+        kind = type(other)
+        if kind in LEAVING or copy_of(kind) is ABSENT:
+            return method(self, other, *modulus)
+        left = copying.converted(other)
+        derives = kind is not original and issubclass(original, kind)
+        if left is other or (derives and getattr(original, name) is not getattr(kind, name, None)):
+            return method(self, left, *modulus)
+        return REFLECTED[name](left, self)
+
+    return reflect
+
+
+LEAVING = frozenset({int, float, complex, bool, str, list, tuple, np.ndarray, np.float64})
+"""The commonest types of what stands on the left of a copied object and has no copy."""
+
+
 def is_outside(frame: types.FrameType) -> bool:
     """Tell whether code that is no copy, and within no call of one, has come to something."""
     return not CALLS.depth and not is_copied(frame)
@@ -533,6 +574,8 @@ class Live:
             function = getattr(own, "__func__", own)
             if type(function) is types.FunctionType:
                 function = entering(function, self.made)
+                if self.name in REFLECTED:
+                    function = reflecting(function, original_of(self.made), self.name)
             self.outside = own, type(own)(function) if isinstance(own, BINDING[1:]) else function
         return self.outside[1]
 

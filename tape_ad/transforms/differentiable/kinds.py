@@ -187,13 +187,13 @@ def as_number(handle: Any, dtype: Any = None) -> Any:
     TypeError
         When there are several elements, or complex ones where real ones are asked for.
     """
-    if type(handle) in CONSTANTS:
-        return np.dtype(dtype or handle.dtype).type(handle.data.item())
     if is_pythons(handle):
         handle = np.positive(handle)
+    if handle.size != 1:
+        raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+    if type(handle) in CONSTANTS:
+        return np.dtype(dtype or handle.dtype).type(handle.data.item())
     if handle.ndim:
-        if handle.size != 1:
-            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
         handle = handle.reshape(-1)[0]
     elif not is_number(handle):
         handle = handle[()]

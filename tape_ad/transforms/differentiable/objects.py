@@ -25,7 +25,9 @@ from tape_ad.record.constants import CONSTANTS
 from tape_ad.record.primals import primal
 from tape_ad.record.tensor import Tensor
 from tape_ad.transforms.differentiable.classes import (
+    COMPARISONS,
     HEAP_TYPE,
+    REFLECTED,
     class_of,
     copied_class,
     is_copied_class,
@@ -167,11 +169,12 @@ def has_methods(kind: type) -> bool:
     )
 
 
-CALLED = frozenset({"__call__", "__get__", "__set__", "__getitem__", "__enter__", "__iter__"})
+CALLED = COMPARISONS | REFLECTED.keys() | {f"__{name[3:]}" for name in REFLECTED}
+CALLED |= {"__call__", "__get__", "__set__", "__getitem__", "__enter__", "__iter__"}
 """The methods by which objects without another compute something for others."""
 
 
-METHODS = (types.FunctionType, staticmethod, classmethod, property)
+METHODS = (types.FunctionType, staticmethod, classmethod, property, functools.cached_property)
 """The types of what makes a class one that computes."""
 
 

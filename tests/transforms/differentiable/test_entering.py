@@ -1,5 +1,6 @@
 """Methods of copied classes that users call themselves, with objects of the original classes."""
 
+import dataclasses
 import math
 import operator
 from contextvars import ContextVar
@@ -176,3 +177,86 @@ def test_an_array_that_a_method_has_given_stays_that_of_the_object() -> None:
     thing.put(1.0)
     np.testing.assert_array_equal(values, [1.0, 0.0])
     assert np.array_equal(ta.grad(lambda x: np.sum(thing.put(x) ** 2))(3.0), 6.0)
+
+
+class Rotation:
+    """A product with an order, of which the reflected method thinks of numbers alone."""
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = matrix
+
+    def __mul__(self, other: Any) -> Any:
+        if isinstance(other, Rotation):
+            return Rotation(self.matrix @ other.matrix)
+        return Rotation(self.matrix * other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self * other
+
+    def __rsub__(self, other: Any) -> Any:
+        return Rotation(other - self.matrix)
+
+
+class Turn(Rotation):
+    """One that inherits its products."""
+
+
+@pytest.mark.parametrize("kind", [Rotation, Turn])
+@pytest.mark.parametrize("left", [Rotation, Turn])
+def test_the_object_on_the_left_is_asked_first(kind: Any, left: Any) -> None:
+    first = np.array([[1.0, 2.0], [3.0, 4.0]])
+
+    def entry(x: Any, kind: Any) -> Any:
+        return (left(first) * kind(np.eye(2, k=1) * x)).matrix[0, 1]
+
+    def entries(x: Any) -> Any:
+        return entry(x, ta.differentiable(kind))
+
+    assert entries(0.7) == entry(0.7, kind) == 0.7
+    assert ta.grad(entries)(0.7) == 1.0
+
+
+def slope_forward(function: Any) -> Any:
+    return lambda x: ta.jvp(function, (x,), (1.0,))[1]
+
+
+@pytest.mark.parametrize("operation", [operator.mul, operator.sub])
+@pytest.mark.parametrize("by", [ta.grad, lambda f: ta.grad(ta.compile(f)), slope_forward])
+def test_a_number_is_multiplied_by_an_object_without_sums(operation: Any, by: Any) -> None:
+    copy: Any = ta.differentiable(Rotation)
+
+    def entry(x: Any) -> Any:
+        return operation(x, copy(np.ones(2) * x)).matrix[0]
+
+    expected = {operator.mul: 1.4, operator.sub: 0.0}[operation]
+    np.testing.assert_allclose(by(entry)(0.7), expected, atol=1e-15)
+
+
+def scalar_or_sum(values: Any) -> Any:
+    filled = np.zeros(2)
+    filled[:] = values
+    try:
+        return float(filled)
+    except TypeError:
+        return filled.sum()
+
+
+def test_an_array_of_several_elements_is_no_float_for_plain_arrays_either() -> None:
+    summed = ta.differentiable(scalar_or_sum)
+    assert summed(np.ones(2)) == 2.0
+    np.testing.assert_array_equal(ta.grad(lambda x: summed(np.ones(2)) * x[0])(np.ones(2)), [2, 0])
+    np.testing.assert_array_equal(ta.grad(summed)(np.ones(2)), np.ones(2))
+
+
+@dataclasses.dataclass(frozen=True)
+class Key:
+    """Values with no method but those that are made for them."""
+
+    number: float
+
+
+def test_objects_without_methods_of_their_own_are_equal_to_originals() -> None:
+    copy: Any = ta.differentiable(Key)
+    assert copy(2.0) == Key(2.0)
+    assert Key(2.0) == copy(2.0) != Key(3.0)
+    assert {copy(2.0): "a"}[Key(2.0)] == {Key(2.0): "a"}[copy(2.0)] == "a"
