@@ -340,7 +340,7 @@ class Bytecode:
     def call(
         self,
         loop: Any,
-        data: int,
+        data: int | tuple[int, ...],
         name: str,
         refs: Sequence[MemRef],
         lengths: Sequence[int],
@@ -602,7 +602,7 @@ class Bytecode:
     def call_words(
         self,
         loop: Any,
-        data: int,
+        data: int | tuple[int, ...],
         name: str,
         refs: Sequence[MemRef],
         lengths: Sequence[int],
