@@ -12,6 +12,7 @@ import pytest
 import tape_ad as ta
 from tape_ad.base.trees import flatten
 from tape_ad.programs.engines import engine_named
+from tape_ad.programs.engines.native.schedule.loops import with_native_loops
 from tape_ad.programs.passes import rolling
 from tape_ad.programs.program import Program, interpret
 from tape_ad.programs.program.loops import Loop, unrolled
@@ -96,6 +97,39 @@ def test_loops_give_the_bits_of_their_iterations(
     assert_same(engine_named("numpy")(program)(*others), wanted)
     native = engine_named("native")
     assert_same(native(program)(*others), native(flat)(*others))
+
+
+def shifting(x: Any, a: Any, b: Any) -> Any:
+    before = x * 0.5
+    for _ in range(70):
+        x, before = np.sin(x) + a * before, x
+    return np.sum(x * before + b)
+
+
+def swapping(x: Any, a: Any, b: Any) -> Any:
+    x, y = x.copy(), x * 2
+    for _ in range(70):
+        x[:] = y * a + np.sin(x) * b
+        x, y = y, x
+    return np.sum(x) - np.sum(y * y)
+
+
+def in_rows(x: Any, a: Any, b: Any) -> Any:
+    matrix = np.outer(x, np.cos(x))
+    for _ in range(70):
+        matrix = np.sin(matrix * x[:, None]) + matrix.T * a
+    return np.sum(matrix * b)
+
+
+@pytest.mark.parametrize("function", [shifting, swapping, in_rows])
+@pytest.mark.parametrize("transform", [lambda f: f, ta.grad, ta.hessian])
+def test_loops_are_native_that_move_what_they_carry(function: Any, transform: Any) -> None:
+    args = np.linspace(-1, 1, 4), np.array(0.8), np.array(0.4)
+    program = captured(transform(function), *args)
+    assert with_native_loops(program)[1]
+    others = [np.array(x * 1.1) for x in args]
+    (found,) = flatten(engine_named("native")(program)(*others))
+    np.testing.assert_allclose(found, transform(function)(*others), rtol=1e-9, atol=1e-9)
 
 
 def choosing(x: Any, limits: Any) -> Any:

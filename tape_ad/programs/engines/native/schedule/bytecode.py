@@ -93,14 +93,15 @@ class Body(NamedTuple):
     ----------
     loop : Loop, LLVMFunction or int
         One of ours, or the address of one that is there.
-    data : int
+    data : int or tuple of int
+        An address, or numbers that lie at one.
     name : str
         Of a loop that is not ours.
     operands : list of Operand
     """
 
     loop: Loop | LLVMFunction | int
-    data: int
+    data: int | tuple[int, ...]
     name: str
     operands: list[Operand]
 
@@ -199,7 +200,7 @@ class Bytecode:
         The arrays that it is called with, each with its number; for a body what lies outside of it,
         in terms of what is around.
     words : list
-        A Loop stands for its address.
+        A Loop stands for its address, and a tuple for that of its numbers.
     divided : bool
         Whether there is a nest in it that several threads may share.
     own : int
@@ -226,7 +227,6 @@ class Bytecode:
     _most: int = 1
     _deep: int = 1
     _entries: list[tuple[str, Any]] = field(factory=list)
-    _rows: list[Any] = field(factory=list)
 
     # What is to be done, one after the other, with the lifetimes of what lies inside
 
@@ -340,7 +340,7 @@ class Bytecode:
     def call(
         self,
         loop: Any,
-        data: int,
+        data: int | tuple[int, ...],
         name: str,
         refs: Sequence[MemRef],
         lengths: Sequence[int],
@@ -423,8 +423,7 @@ class Bytecode:
             iterations = next((k for k in range(FEW, 8 * FEW) if count % k == 0), 0)
         if not iterations or count // iterations < 2:
             return dims, bodies
-        rows = [count // iterations, *(each.outer[-1] for each in bodies[0].operands)]
-        self._rows.append(np.array(rows, np.int64))
+        rows = (count // iterations, *(each.outer[-1] for each in bodies[0].operands))
         loop = evolve(bodies[0].loop, rows=True)
         operands = [
             each._replace(
@@ -433,7 +432,7 @@ class Bytecode:
             for each in bodies[0].operands
         ]
         dims = (*dims[:-1], iterations) if iterations > 1 else dims[:-1]
-        return dims, [Body(loop, self._rows[-1].ctypes.data, "", operands)]
+        return dims, [Body(loop, rows, "", operands)]
 
     def strips(self, space: IterationSpace, bodies: Sequence[Body]) -> None:
         """Write a nest whose results lie along the inner loop, a strip of that for each ticket."""
@@ -568,13 +567,17 @@ class Bytecode:
     ) -> Segment:
         """Put addresses in place of loops."""
         loops = {loop: compiled[loop] for loop in self.loops}
+        rows = {word: np.array(word, np.int64) for word in self.words if type(word) is tuple}
         addresses = {loop: each.address for loop, each in loops.items()}
+        addresses |= {numbers: array.ctypes.data for numbers, array in rows.items()}
         words = [addresses.get(word, word) for word in self.words]
         table = np.array(words, np.int64)
         run = vm.virtual_machine().run
         if self.divided and threads > 1:
             run = Team(threads, len(self._entries)).run
-        return Segment(run, table, self.answers, self.checks, list(loops.values()), rows=self._rows)
+        return Segment(
+            run, table, self.answers, self.checks, list(loops.values()), rows=list(rows.values())
+        )
 
     def at(self, ref: MemRef) -> tuple[int, int]:
         """Give the address of a memory reference: the number of an array, and a byte offset."""
@@ -599,7 +602,7 @@ class Bytecode:
     def call_words(
         self,
         loop: Any,
-        data: int,
+        data: int | tuple[int, ...],
         name: str,
         refs: Sequence[MemRef],
         lengths: Sequence[int],

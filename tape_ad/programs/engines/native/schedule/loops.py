@@ -184,8 +184,9 @@ class Iterations:
         for mine, value in zip(carried, given, strict=True):
             if value is mine:
                 continue
-            others = root_of(value) in outside and value not in targets
-            targets[mine] = copied(value, steps) if others else value
+            root = root_of(value)
+            over = root is mine or root in targets  # which is written over by then
+            targets[mine] = copied(value, steps) if over else value
         program = Program(loop.body.name, loop.body.inputs, (), tuple(steps), (*places,))
         return cls.lowered(loop, program, places, targets, begin * len(loop.body.guards))
 
@@ -216,7 +217,9 @@ class Iterations:
         for each in made.steps:
             if each.reason is not None:
                 raise NotLowerable(f"work for NumPy: {each.reason}")
-        made = reuse_memory(made, targets.keys())
+        names = reuse_memory(made, targets.keys()).renamed
+        own = [mine for mine, value in targets.items() if names.get(mine, value) is value]
+        made = reuse_memory(made, own)  # what ends elsewhere would be written over by then
         back = {name: mine for mine in targets if (name := made.renamed.get(mine)) is not None}
         kept = [
             each
