@@ -87,7 +87,10 @@ class Installed:
                 found = importlib.import_module(whole)
             except ModuleNotFoundError:
                 return Missing(whole)
-        return Installed(whole) if isinstance(found, ModuleType) else found
+        if not isinstance(found, ModuleType):
+            return found
+        self.__dict__[name] = within = Installed(whole)  # what is in it is looked up as before
+        return within
 
     def __dir__(self) -> list[str]:
         return dir(importlib.import_module(self._name))
