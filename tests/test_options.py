@@ -518,7 +518,7 @@ DRAWN = frozenset(
         *("optimize.basinhopping", "optimize.check_grad", "optimize.differential_evolution"),
         *("optimize.dual_annealing", "optimize.shgo", "linalg.clarkson_woodruff_transform"),
         *("optimize.fsolve", "sparse.linalg.splu", "sparse.linalg.spilu", "linalg.schur"),
-        *("interpolate.generate_knots", "linalg.qz", "linalg.ordqz"),
+        *("interpolate.generate_knots", "interpolate.bisplrep", "linalg.qz", "linalg.ordqz"),
     }
 )
 """Functions that draw, that tell how they went, or in which another value ends the process."""
