@@ -29,7 +29,7 @@ def same(found: Any, each: list[Any]) -> None:
         np.testing.assert_allclose(leaf, expected, rtol=1e-7, atol=1e-9)
 
 
-@for_each(some(VALUES, 8))
+@for_each(some(VALUES, 12))
 def test_a_batch_gives_the_values_of_one_after_the_other(case: Case) -> None:
     operands = several(case)
     try:
@@ -41,7 +41,7 @@ def test_a_batch_gives_the_values_of_one_after_the_other(case: Case) -> None:
     same(ta.batched(lambda *leaves: outputs(case, leaves))(*stacks), expected)
 
 
-@for_each(some(cases(ROWS), 8))
+@for_each(some(cases(ROWS), 12))
 def test_a_batch_gives_the_gradients_of_one_after_the_other(case: Case) -> None:
     operands = several(case)
     stacks = [np.stack(leaves) for leaves in zip(*operands, strict=True)]

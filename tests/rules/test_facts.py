@@ -243,7 +243,7 @@ def check(function: Function, facts: Facts, given: dict[str, Any]) -> int:
     return checks_of_last_axes(function, facts, given)
 
 
-@for_each(some(STATED, 2), package)
+@for_each(some(STATED, 3), package)
 def test_what_is_stacked_stays_apart(case: Case) -> None:
     for given in calls_of(case):
         check(case.row.function, facts_of(case), given)
@@ -309,7 +309,7 @@ def changes_of_shape(function: Function, given: dict[str, Any]) -> int:
     return count
 
 
-@for_each(some(cases(ROWS + CONSTANTS), 2), package)
+@for_each(some(cases(ROWS + CONSTANTS), 3), package)
 @np.errstate(all="ignore")
 def test_a_shape_depends_on_values_where_facts_say_so_alone(case: Case) -> None:
     function = case.row.function
@@ -375,7 +375,7 @@ def test_a_function_that_is_said_to_show_its_operand_does(function: Function) ->
     assert any(shows(function, given) for case in mine for given in calls_of(case))
 
 
-@for_each(some([c for c in cases(CONSTANTS) if facts_of(c).about_shapes], 2))
+@for_each(some([c for c in cases(CONSTANTS) if facts_of(c).about_shapes], 3))
 def test_a_question_about_shapes_has_one_answer_whatever_the_values_are(case: Case) -> None:
     function = case.row.function
     for given in calls_of(case):
@@ -468,7 +468,7 @@ def check_moves(function: Function, moved: tuple[str, ...], given: dict[str, Any
 MOVING = [case for case in cases(ROWS) if moving(case).moves]
 
 
-@for_each(some(MOVING, 2), package)
+@for_each(some(MOVING, 3), package)
 def test_elements_are_moved_to_where_numbers_of_them_are(case: Case) -> None:
     function = case.row.function
     for given in calls_of(case):

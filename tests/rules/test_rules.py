@@ -38,8 +38,7 @@ Array = Any
 CASES = cases(ROWS)
 
 every_case = for_each(CASES)
-every_second_case = for_each(some(CASES, 2))
-every_third_case = for_each(some(CASES, 3))  # for what takes long
+every_third_case = for_each(some(CASES, 3))  # and the others in runs with other shares
 
 
 @functools.cache
@@ -58,7 +57,7 @@ def test_pull_is_the_adjoint_of_push(case: Case) -> None:
     assert abs(difference) <= 1e-13 * scale
 
 
-@every_second_case
+@every_third_case
 def test_push_is_the_derivative(case: Case) -> None:
     tangents = case.tangents()
     pushed = usual(case).push(tangents)
@@ -111,7 +110,7 @@ def test_the_value_is_numpys(case: Case) -> None:
 SEVERAL = [case for case in CASES if len(case.row.operands) > 1]
 
 
-@for_each(some(SEVERAL, 2))
+@for_each(some(SEVERAL, 3))
 def test_each_operand_alone_gets_the_same_gradient(case: Case) -> None:
     run = usual(case)
     cotangents = case.cotangents(run.outputs)
@@ -143,7 +142,7 @@ PAIRS = [
 ]
 
 
-@for_each(some(PAIRS, 2))
+@for_each(some(PAIRS, 3))
 def test_a_handle_used_twice_gets_both_contributions(case: Case) -> None:
     first, _, *others = case.leaves()
     apart = recorded(case.row, case.filled([first, first, *others]))

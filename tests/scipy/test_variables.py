@@ -86,7 +86,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("make", "method", "args", "options"), some(CASES, 2))
+@pytest.mark.parametrize(("make", "method", "args", "options"), some(CASES, 3))
 def test_methods_have_the_gradients_of_their_values(
     make: Any, method: str, args: Any, options: Any
 ) -> None:
