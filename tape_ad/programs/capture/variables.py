@@ -83,9 +83,14 @@ def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
 
 @functools.lru_cache(maxsize=1024)
 def asks_identity(code: types.CodeType) -> bool:
-    """Tell whether code asks by ``is`` for something else than a constant or a global variable."""
-    identities, attributes = operations("a is b"), operations("a.b", beside="a")
-    known = operations("None", "1", "'text'", "variable", beside="a")
+    """Tell whether code asks by ``is`` for something else than a constant or a global variable.
+
+    What a dataclass writes to compare its objects asks for these alone.
+    """
+    if (code.co_filename, code.co_name) == ("<string>", "__eq__"):
+        return False
+    identities, attributes = operations("a is b"), operations("a.b")
+    known = operations("None", "1", "'text'", "variable")
     before = -1
     for each in dis.get_instructions(code):
         if each.opcode in identities and before not in known:
@@ -104,14 +109,15 @@ def asks_type(code: types.CodeType) -> bool:
 
 
 @functools.cache
-def operations(*examples: str, beside: str = "a, b") -> frozenset[int]:
-    """List the operations of expressions of `a` and `b` that another one has not."""
+def operations(*examples: str) -> frozenset[int]:
+    """List the operations of expressions of `a` and `b` that simpler ones of them have not."""
 
     def used(expression: str) -> set[int]:
         _, code = codes_in(compile(f"lambda a, b: [{expression}]", "<example>", "eval"))
         return {each.opcode for each in dis.get_instructions(code)}
 
-    return frozenset(set().union(*map(used, examples)) - used(beside))
+    simpler = map(used, ("a", "a, b", "-a", "a + b", "a + a"))
+    return frozenset(set().union(*map(used, examples)).difference(*simpler))
 
 
 def texts_in(constants: Any) -> Iterator[str]:
