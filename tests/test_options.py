@@ -494,7 +494,7 @@ PRESENT = list(filter(is_present, FACES))
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", some(PRESENT, 6))
+@pytest.mark.parametrize("name", some(PRESENT, 9))
 def test_an_option_that_scipys_function_looks_at_is_looked_at(name: str) -> None:
     homes = [home_of(name, ""), home_of(name)]
     theirs, ours = (getattr(home, name.rpartition(".")[2]) for home in homes)
@@ -549,7 +549,7 @@ def values_of(call: Call, *args: Any, **options: Any) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", some([name for name in PRESENT if name not in DRAWN], 12))
+@pytest.mark.parametrize("name", some([name for name in PRESENT if name not in DRAWN], 18))
 def test_an_option_of_another_value_gives_what_scipys_function_gives(name: str) -> None:
     homes = [home_of(name, ""), home_of(name)]
     theirs, ours = (getattr(home, name.rpartition(".")[2]) for home in homes)

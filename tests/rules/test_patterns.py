@@ -57,7 +57,7 @@ def matrix(linear: LinearMap, parent: Any, node: Any) -> Array:
 REAL = [case for case in cases(ROWS) if case.kind == "real"]
 
 
-@pytest.mark.parametrize("case", some(REAL, 6), ids=repr)
+@pytest.mark.parametrize("case", some(REAL, 9), ids=repr)
 def test_a_pattern_misses_nothing(case: Case) -> None:
     run = recorded(case.row, case.primals())
     for linear, parent, node in edges(run.record):
@@ -89,7 +89,7 @@ def namespace(held: Any, names: Iterable[str]) -> SimpleNamespace:
     return SimpleNamespace(**own)
 
 
-@pytest.mark.parametrize("case", some(REAL, 12), ids=repr)
+@pytest.mark.parametrize("case", some(REAL, 18), ids=repr)
 def test_a_pattern_reads_what_it_says(case: Case) -> None:
     for linear, parent, node in edges(recorded(case.row, case.primals()).record):
         maker: Any = getattr(type(linear), "pattern", dense)

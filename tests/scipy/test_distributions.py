@@ -69,7 +69,7 @@ def arguments(name: str, method: str) -> list[Array]:
 
 
 FIRST = [
-    *(case for case in calls() if case.values[0] not in COSTLY),
+    *some((case for case in calls() if case.values[0] not in COSTLY), 3),
     *some((case for case in calls() if case.values[0] in COSTLY), 3, 1),
 ]
 
