@@ -101,7 +101,7 @@ def test_moments_have_the_gradients_of_their_values(
             assert slope == pytest.approx(0, abs=1e-9)
 
 
-@pytest.mark.parametrize("name", some(BY_QUADRATURE, 4))
+@pytest.mark.parametrize("name", some(BY_QUADRATURE, 6))
 @pytest.mark.parametrize("letter", "mvske")
 def test_moments_by_quadrature_to_second_order(name: str, letter: str) -> None:
     shapes = BY_QUADRATURE[name]
