@@ -212,31 +212,6 @@ def geomspace_in_any_dtype(
     return samples if wide == dtype else np.astype(samples, np.dtype(dtype))
 
 
-def logspace(
-    start: Array,
-    stop: Array,
-    num: int = 50,
-    endpoint: bool = True,
-    base: Array = 10.0,
-    dtype: Any = None,
-    axis: int = 0,
-) -> Array:
-    """Raise a base to numbers that are spaced evenly."""
-    if np.ndim(base):
-        ndim = max(np.ndim(start), np.ndim(stop), np.ndim(base))
-        start, stop, base = (in_front(a, ndim) for a in (start, stop, base))
-        base = np.expand_dims(base, axis)
-    exponents = np.linspace(start, stop, num, endpoint, axis=axis)
-    samples = np.power(base, exponents)
-    return samples if dtype is None else np.astype(samples, np.dtype(dtype))
-
-
-def in_front(a: Array, ndim: int) -> Array:
-    """Put axes of length one in front."""
-    a = as_array(a)
-    return a.reshape((1,) * (ndim - a.ndim) + a.shape)
-
-
 # Arrays to fill
 
 
@@ -288,7 +263,7 @@ BUILDING: dict[Any, Entry] = {
     linspace: rule(
         *(partial_by(end, logarithmic=False) for end in (0, 1)), signature=ends_signature
     ),
-    np.logspace: Derivation(logspace),
+    **bodies.own(np.logspace),
     np.geomspace: Derivation(geomspace_in_any_dtype),
     geomspace: rule(
         *(partial_by(end, logarithmic=True) for end in (0, 1)), signature=ends_signature
