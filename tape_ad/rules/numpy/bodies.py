@@ -138,12 +138,7 @@ def kron(a: Array, b: Array) -> Array:
     return np.reshape(a * b, [n * m for n, m in zip(*shapes, strict=True)])
 
 
-def polynomial(p: Array, x: Array) -> Array:
-    """Compute polynomials by Horner's scheme, as `numpy.polyval` does."""
-    value = np.zeros_like(x if hasattr(x, "dtype") else np.asarray(x))
-    for i in range(len(p)):
-        value = value * x + p[i]
-    return value
+polynomial = own_lines(np.polyval, poly1d=())
 
 
 def convolved(a: Array, v: Array, mode: str = "full") -> Array:
@@ -201,20 +196,9 @@ def slid(a: Array, v: Array, mode: str, before: int) -> Array:
 # Joining
 
 
-def joined(raised: Callable[[Any], Any], axis: Callable[[int], int]) -> Callable[..., Array]:
-    """Make the body of a function that joins arrays which it has raised to some number of axes."""
-
-    def body(tup: Any, **options: Any) -> Array:
-        arrays = [raised(array) for array in tup]
-        return np.concatenate(arrays, axis(arrays[0].ndim if arrays else 0), **options)
-
-    return body
-
-
-hstack = joined(np.atleast_1d, lambda ndim: int(ndim != 1))
-vstack = joined(np.atleast_2d, lambda ndim: 0)
-dstack = joined(np.atleast_3d, lambda ndim: 2)
-column_stack = joined(lambda x: np.reshape(x, (-1, 1)) if np.ndim(x) < 2 else x, lambda ndim: 1)
+hstack, vstack, dstack, column_stack = map(
+    own_lines, (np.hstack, np.vstack, np.dstack, np.column_stack)
+)
 
 
 def block(arrays: Any) -> Array:

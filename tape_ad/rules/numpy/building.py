@@ -25,7 +25,6 @@ from tape_ad.rules.maps import (
     Divide,
     Index,
     LinearMap,
-    Mask,
     Reshape,
     Shape,
     Stretch,
@@ -34,22 +33,6 @@ from tape_ad.rules.maps import (
 from tape_ad.rules.numpy import bodies
 
 # Triangles and diagonals
-
-
-def below(out: Array, m: Array, k: int) -> LinearMap:
-    """Make the partial of `tril`."""
-    return Mask(triangle(out, k))
-
-
-def above(out: Array, m: Array, k: int) -> LinearMap:
-    """Make the partial of `triu`."""
-    return Mask(~triangle(out, k - 1))
-
-
-def triangle(out: Array, k: int) -> Array:
-    """Tell what is on the k-th diagonal of a matrix, or below it."""
-    rows, columns = out.shape[-2:]
-    return np.tri(rows, columns, k, dtype=bool)
 
 
 def diagonal_index(matrix: Shape, k: int) -> Index:
@@ -241,11 +224,8 @@ def full_like(
     return np.copy(np.broadcast_to(value, a.shape if shape is None else shape))
 
 
-MATRIX = facts.cores("(m,n)->(m,n)")
-
 BUILDING: dict[Any, Entry] = {
-    np.tril: rule(below, signature=arguments_of(np.tril, "m", "k"), facts=MATRIX),
-    np.triu: rule(above, signature=arguments_of(np.triu, "m", "k"), facts=MATRIX),
+    **bodies.own(np.tril, np.triu, facts=facts.cores("(m,n)->(m,n)")),
     np.diag: rule(diag, signature=arguments_of(np.diag, "v", "k"), facts=facts.moves("v")),
     np.diagflat: rule(
         diagflat, signature=arguments_of(np.diagflat, "v", "k"), facts=facts.moves("v")

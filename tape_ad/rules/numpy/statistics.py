@@ -354,31 +354,13 @@ def histogramdd(
     return sums, edges
 
 
-def histogram2d(
-    x: Any,
-    y: Any,
-    bins: Any = 10,
-    range: Any = None,  # noqa: A002 - NumPy's name
-    density: Any = None,
-    weights: Any = None,
-) -> tuple[Any, Any, Any]:
-    """Count, or add up weights, which may be handles, in bins of two dimensions."""
-    refuse_handles("histogram2d", bins=bins, range=range)
-    if len(x) != len(y):
-        raise ValueError("x and y must have the same length.")
-    if isinstance(bins, (list, tuple, np.ndarray)) and len(bins) not in {1, 2}:
-        bins = [np.asarray(bins)] * 2
-    sums, (first, second) = np.histogramdd((x, y), bins, range, density, weights)
-    return sums, first, second
-
-
 HISTOGRAMS: dict[Any, Entry] = {
     np.bincount: rule(
         None, bincount_partial, signature=bincount_signature, facts=facts.SHAPED_BY_VALUES
     ),
     np.histogram: Derivation(histogram, facts=facts.SHAPED_BY_VALUES),  # for a name of a method
     np.histogramdd: Derivation(histogramdd),
-    np.histogram2d: Derivation(histogram2d),
+    **own(np.histogram2d),
     binned: Constant(),
     np.histogram_bin_edges: Derivation(histogram_bin_edges, facts=facts.SHAPED_BY_VALUES),
     **constants(binned_along_line, facts=facts.SHAPED_BY_VALUES),
