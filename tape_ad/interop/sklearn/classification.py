@@ -46,7 +46,8 @@ def dcg_score(
     y_true: Any, y_score: Any, k: Any, log_base: Any, sample_weight: Any, ignore_ties: bool
 ) -> Any:
     """Compute the mean discounted cumulative gain."""
-    found = gains(*numbers(y_true), y_score, k, ignore_ties)
+    (true,) = numbers(y_true)
+    found = gains(true, y_score, k, ignore_ties)
     return np.log(log_base) * np.average(found, weights=sample_weight)
 
 

@@ -48,7 +48,10 @@ def own_lines(function: Callable[..., Any], **names: Any) -> Callable[..., Any]:
     np.float64(2.0)
     """
     lines: Any = inspect.unwrap(function)
-    return bound(lines, globals_of(lines.__globals__["__name__"], tuple(names.items())))
+    copied: Callable[..., Any] = bound(
+        lines, globals_of(lines.__globals__["__name__"], tuple(names.items()))
+    )
+    return copied
 
 
 def own(*functions: Callable[..., Any], facts: Facts = UNKNOWN, **names: Any) -> dict[Any, Entry]:
@@ -196,9 +199,8 @@ def slid(a: Array, v: Array, mode: str, before: int) -> Array:
 # Joining
 
 
-hstack, vstack, dstack, column_stack = map(
-    own_lines, (np.hstack, np.vstack, np.dstack, np.column_stack)
-)
+hstack, vstack = own_lines(np.hstack), own_lines(np.vstack)
+dstack, column_stack = own_lines(np.dstack), own_lines(np.column_stack)
 
 
 def block(arrays: Any) -> Array:
