@@ -632,8 +632,10 @@ def compiled(
 
 def option(name: str, default: Any) -> str:
     """Write an option; of ``np.True_`` NumPy's reductions make an error where they get it."""
-    plain = name in ("keepdims", "hermitian") and isinstance(default, bool)
-    return f"{name!r}: bool({name})" if plain else f"{name!r}: {name}"
+    if name not in ("keepdims", "hermitian") or not isinstance(default, bool | type(NO_VALUE)):
+        return f"{name!r}: {name}"
+    given = "" if isinstance(default, bool) else f" and {name} is not default_{name}"
+    return f"{name!r}: bool({name}){given}"
 
 
 class Default(str):

@@ -23,6 +23,7 @@ from tape_ad.rules.base import (
     Maker,
     Signature,
     add_facts,
+    arguments_of,
     as_array,
     axes_of,
     refuse,
@@ -61,22 +62,6 @@ PASSING_NAN = frozenset({np.nanmedian, np.nanquantile, np.nanpercentile})
 
 
 # Signatures
-
-
-def median_signature(name: str) -> Signature:
-    """Make the signature of `numpy.median`; permission to overwrite the input is not used."""
-
-    def signature(
-        a: Array,
-        axis: Axis = None,
-        out: None = None,
-        overwrite_input: bool = False,
-        keepdims: Any = False,
-    ) -> Call:
-        refuse(name, out=out)
-        return (a,), {"axis": axis, "keepdims": keepdims is not NO_VALUE and keepdims}
-
-    return signature
 
 
 def quantile_signature(name: str) -> Signature:
@@ -349,7 +334,7 @@ ORDER_STATISTICS: dict[Any, Entry] = {
     **{
         function: rule(
             elements_partial(function),
-            signature=median_signature(function.__name__),
+            signature=arguments_of(function, "a", "axis keepdims", ignored="overwrite_input"),
             facts=facts.along(),
         )
         for function in (np.median, np.nanmedian)

@@ -20,6 +20,7 @@ from tape_ad.rules.base import (
     Entry,
     Signature,
     add_facts,
+    arguments_of,
     axes_of,
     constants,
     refuse,
@@ -338,12 +339,6 @@ def extremum_partial(
     return Extremum(chosen, ties.reshape(out.shape), axes, keepdims)
 
 
-def ptp_signature(a: Array, axis: Axis = None, out: None = None, keepdims: Any = False) -> Call:
-    """Sort the arguments of `numpy.ptp`."""
-    refuse("ptp", out=out)
-    return (a,), {"axis": axis, "keepdims": keepdims is not NO_VALUE and keepdims}
-
-
 def ptp_partial(out: Array, a: Array, axis: Axis, keepdims: bool) -> LinearMap:
     """Make the partial of the maximum less the minimum."""
     axes = axes_of(a.ndim, axis)
@@ -435,7 +430,7 @@ REDUCTIONS: dict[Any, Entry] = {
                 )
                 for function, reduce in EXTREMA.items()
             },
-            np.ptp: rule(ptp_partial, signature=ptp_signature),
+            np.ptp: rule(ptp_partial, signature=arguments_of(np.ptp, "a", "axis keepdims")),
             # Piecewise constant
             **constants(
                 *(np.any, np.all, np.count_nonzero),
