@@ -28,7 +28,16 @@ from tape_ad.record.arena import Arena, wait_until_assigned
 from tape_ad.record.messages.callers import caller, is_at
 from tape_ad.record.messages.refusals import batched_value
 from tape_ad.record.primals import PLAIN_TYPES, is_number, memory_of, primal
-from tape_ad.rules.maps import Array, Chain, Index, LinearMap, Stretch, clone, rearranges
+from tape_ad.rules.maps import (
+    Array,
+    Chain,
+    Index,
+    LinearMap,
+    Stretch,
+    broadcasts,
+    clone,
+    rearranges,
+)
 from tape_ad.rules.maps.memory import Marks, Window
 from tape_ad.rules.numpy.indexing import WHOLE, filled_key, in_short, plain_key
 from tape_ad.rules.numpy.updates import Placed, Without, updated, viewed
@@ -181,7 +190,7 @@ def way_to(view: Handle) -> LinearMap | None:
             return None
         parent, linear = edges[0]
         shapes = record.shapes[parent], record.shapes[node]
-        if linear.broadcasts and shapes[0] != shapes[1]:  # the sweep sees to that between nodes
+        if broadcasts(linear) and shapes[0] != shapes[1]:  # the sweep sees to that between nodes
             linear = Stretch(*shapes)
         maps.insert(0, linear)
         node = parent

@@ -20,6 +20,7 @@ from tape_ad.rules.maps import (
     Scale,
     add_reduce,
     added_at,
+    broadcasts,
     pull_chosen,
 )
 from tape_ad.rules.maps.patterns import elementwise
@@ -430,7 +431,7 @@ def push_along(
     else:
         missing = len(shape) - len(arena.shapes[arena.parents[edge]])
         linear = arena.map_at(node, edge)
-        if stack and missing > 0 and linear.broadcasts:
+        if stack and missing > 0 and broadcasts(linear):
             own = held[0].shape
             held[0] = held[0].reshape(own[:stack] + (1,) * missing + own[stack:])
         held[0] = linear.push(held[0])

@@ -1,6 +1,6 @@
 """Linear maps that hold plain arrays only, so that a sweep of handles can record them whole."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from attrs import define
@@ -29,7 +29,6 @@ class PlainMap:
     """
 
     __slots__ = ()
-    broadcasts: ClassVar[bool] = False
 
     def forward(self, t: Array) -> Array:
         """Push a tangent that is a plain array."""

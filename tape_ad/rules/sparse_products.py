@@ -3,7 +3,7 @@
 SciPy is not imported here: who has a sparse matrix has imported it.
 """
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from attrs import define
@@ -65,7 +65,6 @@ def matmul_sparse(x: Array, matrix: Sparse) -> Array:
 class SparseProduct:
     """``parent @ matrix``, for a parent of any number of axes."""
 
-    broadcasts: ClassVar[bool] = False
     matrix: Sparse
 
     @reads("matrix")

@@ -345,7 +345,6 @@ class Use:
 class BlockPartial:
     """The partial of a block with respect to one operand."""
 
-    broadcasts: ClassVar[bool] = False
     use: Use
     position: int
 

@@ -17,7 +17,7 @@ from tape_ad.errors import TapeError
 from tape_ad.interop.autograd.extend import Primitive
 from tape_ad.record.arena import Released
 from tape_ad.record.spaces import unbroadcast
-from tape_ad.rules.maps import Deferred, LinearMap
+from tape_ad.rules.maps import Deferred, LinearMap, broadcasts
 from tape_ad.rules.maps.patterns import ALL, READS, dense, pattern_of
 from tape_ad.rules.plain_maps import PlainMap
 from tape_ad.transforms.blocks import Block, BlockPartial, Use
@@ -48,7 +48,7 @@ def matrix(linear: LinearMap, parent: Any, node: Any) -> Array:
     size = math.prod(parent.shape)
     units = np.eye(size, dtype=parent.dtype).reshape((size, *parent.shape))
     missing = len(node.shape) - len(parent.shape)
-    if missing > 0 and linear.broadcasts:
+    if missing > 0 and broadcasts(linear):
         units = units.reshape((size,) + (1,) * missing + parent.shape)
     pushed = unbroadcast(linear.push(units), node.shape, node.dtype, 1)
     return pushed.reshape((size, math.prod(node.shape))).T

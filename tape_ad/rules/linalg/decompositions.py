@@ -6,7 +6,7 @@ function of the space that they span. Singular vectors are by the conventions of
 `tape_ad.rules.linalg.spectra`.
 """
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from attrs import define
@@ -50,7 +50,6 @@ class SingularVectors:
         What 1 / (s_j - s_i) counts as for equal values, and 1 / s for 0.
     """
 
-    broadcasts: ClassVar[bool] = False
     pattern = batched(2, 2)
     left: Array
     s: Array
@@ -208,7 +207,6 @@ class Cholesky:
     decomposition" (2016), equation 8.
     """
 
-    broadcasts: ClassVar[bool] = False
     pattern = batched(2, 2)
     factor: Array
 
@@ -247,7 +245,6 @@ class QrOrthogonal:
     r : array, shape (..., p, n)
     """
 
-    broadcasts: ClassVar[bool] = False
     pattern = batched(2, 2)
     q: Array
     r: Array
@@ -270,7 +267,6 @@ class QrOrthogonal:
 class QrTriangular:
     """The derivative of the triangular factor R of A = Q R: Q* t - W R, as in `QrOrthogonal`."""
 
-    broadcasts: ClassVar[bool] = False
     pattern = batched(2, 2)
     q: Array
     r: Array

@@ -132,7 +132,6 @@ class DiagonalBetween:
         multiple of the identity, and does not change with the vectors, be they determined or not.
     """
 
-    broadcasts: ClassVar[bool] = False
     pattern = batched(2, 1)
     left: Array
     right: Array
@@ -168,7 +167,6 @@ class HermitianEigenvectors:
     v (F * (v* t v)) with F_ij = 1 / (w_j - w_i).
     """
 
-    broadcasts: ClassVar[bool] = False
     pattern = batched(2, 2)
     w: Array
     v: Array
@@ -237,7 +235,6 @@ class Eigenvectors:
     The change v (F * (inv(v) t v)) with F_ij = 1 / (w_j - w_i), less what would change the length.
     """
 
-    broadcasts: ClassVar[bool] = False
     pattern = batched(2, 2)
     w: Array
     v: Array

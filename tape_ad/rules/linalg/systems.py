@@ -58,7 +58,6 @@ def triple_product(a: Array, b: Array, c: Array) -> Array:
 class Inverse:
     """The derivative of a matrix inverse X: -X t X."""
 
-    broadcasts: ClassVar[bool] = False
     pattern = batched(2, 2)
     x: Array
 
@@ -82,7 +81,6 @@ class PseudoInverse:
     on Numerical Analysis 10 (1973), equation 4.12.
     """
 
-    broadcasts: ClassVar[bool] = False
     pattern = batched(2, 2)
     a: Array
     p: Array
@@ -247,7 +245,6 @@ class LeastSquaresMatrix:
     r : array, shape (m, k)
     """
 
-    broadcasts: ClassVar[bool] = False
     pattern = batched(2, 2)
     a: Array
     p: Array

@@ -1,7 +1,7 @@
 """Linear maps of triangular and Hermitian parts of matrices."""
 
 import math
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from attrs import define
@@ -22,7 +22,6 @@ class HermitianFromTriangle:
     gradient.
     """
 
-    broadcasts: ClassVar[bool] = False
     pattern = batched(2, 2)
     upper: bool
 
@@ -41,7 +40,6 @@ class HermitianFromTriangle:
 class ConjugateTranspose:
     """The conjugate transpose of the last two axes."""
 
-    broadcasts: ClassVar[bool] = False
     pattern = permutation
 
     def push(self, t: Array) -> Array:

@@ -15,6 +15,7 @@ from tape_ad.rules.maps.base import Array as Array
 from tape_ad.rules.maps.base import LinearMap as LinearMap
 from tape_ad.rules.maps.base import Partial as Partial
 from tape_ad.rules.maps.base import Shape as Shape
+from tape_ad.rules.maps.base import broadcasts as broadcasts
 from tape_ad.rules.maps.base import rearranges as rearranges
 from tape_ad.rules.maps.compounds import Adjoint as Adjoint
 from tape_ad.rules.maps.compounds import Chain as Chain

@@ -11,9 +11,12 @@ Shape = tuple[int, ...]
 class LinearMap(Protocol):
     """The local partial of a node with respect to one parent.
 
-    Three members are asked of every map. A map's class may have more, which tell a sweep how to go
-    quicker or safer; without them it is swept all the same. Those that are True or not there:
+    `push` and `pull` are asked of every map. A map's class may have more, which tell a sweep how to
+    go quicker or safer. Those that are True or not there:
 
+    ``broadcasts`` : bool, or a property
+        The parent broadcasts against the node from the right, as elementwise ones do: a forward
+        sweep then inserts the axes that a stacked tangent lacks.
     ``identity`` : bool
         `push` and `pull` give what they are given.
     ``fresh`` : bool
@@ -47,13 +50,6 @@ class LinearMap(Protocol):
         maps are all the partials of a node, or none.
     """
 
-    @property
-    def broadcasts(self) -> bool:
-        """Whether the parent broadcasts against the node from the right, as elementwise ones do.
-
-        A forward sweep then inserts the axes that a stacked tangent lacks.
-        """
-
     def push(self, t: Array) -> Array:
         """Take a tangent of the parent to the tangent of the node.
 
@@ -83,6 +79,11 @@ class LinearMap(Protocol):
 
 Partial = LinearMap | Array
 """A local partial. An array stands for its `Scale`: it is the derivative, element by element."""
+
+
+def broadcasts(linear: LinearMap) -> bool:
+    """Tell whether a map's parent broadcasts against its node; see `LinearMap`."""
+    return getattr(linear, "broadcasts", None) is True
 
 
 def rearranges(linear: LinearMap) -> bool:

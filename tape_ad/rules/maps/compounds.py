@@ -6,14 +6,14 @@ but 0 times nan is nan. Such cotangents go through `pull_chosen`.
 """
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import attrs
 import numpy as np
 from attrs import define
 
 from tape_ad.base.arrays.overridable import certainly
-from tape_ad.rules.maps.base import Array, LinearMap, Shape, rearranges
+from tape_ad.rules.maps.base import Array, LinearMap, Shape, broadcasts, rearranges
 from tape_ad.rules.maps.elementwise import cut
 from tape_ad.rules.maps.patterns import Maker, Pattern, composed, elementwise, pattern_of, reads
 
@@ -99,7 +99,7 @@ class Chain:
 
     @property
     def broadcasts(self) -> bool:
-        return all(each.broadcasts for each in self.maps)
+        return all(map(broadcasts, self.maps))
 
     @property
     def hides(self) -> bool:
@@ -152,7 +152,6 @@ class Adjoint:
     array([0.-2.j])
     """
 
-    broadcasts: ClassVar[bool] = False
     map: LinearMap
 
     @reads("map")
@@ -183,7 +182,6 @@ class Deferred:
         made for that too.
     """
 
-    broadcasts: ClassVar[bool] = False
     maker: Callable[..., LinearMap]
     arguments: tuple[Any, ...]
     by_shapes: Maker | None = None

@@ -35,7 +35,6 @@ class Index:
         Whether a mask is in the key, so that what it leaves out is not meant to matter.
     """
 
-    broadcasts: ClassVar[bool] = False
     fresh: ClassVar[bool] = True
     rearranges: ClassVar[bool] = True
     pattern = permutation

@@ -26,7 +26,6 @@ class Reshape:
     (4, 6)
     """
 
-    broadcasts: ClassVar[bool] = False
     rearranges: ClassVar[bool] = True
     pattern = permutation
     parent: Shape
@@ -49,7 +48,6 @@ class Transpose:
     (4, 3, 2)
     """
 
-    broadcasts: ClassVar[bool] = False
     rearranges: ClassVar[bool] = True
     pattern = permutation
     axes: tuple[int, ...]
@@ -87,7 +85,6 @@ class Stretch:
     As in an assignment, the parent may have more axes than the node if they have length one.
     """
 
-    broadcasts: ClassVar[bool] = False
     rearranges: ClassVar[bool] = True
     pattern = permutation
     parent: Shape
@@ -151,7 +148,6 @@ class Part:
         Its box in the node.
     """
 
-    broadcasts: ClassVar[bool] = False
     pattern = permutation
     join: Join
     position: int

@@ -37,7 +37,6 @@ class WeightedSum:
         Whether the node keeps those axes, with length one.
     """
 
-    broadcasts: ClassVar[bool] = False
     multiplies: ClassVar[bool] = True
     pattern = reduced
     weights: Array
@@ -58,7 +57,6 @@ class WeightedSum:
 class Sum:
     """The sum over `axes`, times a number; its pull broadcasts and copies nothing."""
 
-    broadcasts: ClassVar[bool] = False
     pattern = reduced
     shape: Shape
     axes: tuple[int, ...]

@@ -254,7 +254,6 @@ def floats(x: Any, name: str) -> Array:
 class SoftmaxMap:
     """The derivative of softmax, p * (t - sum(p * t)); symmetric."""
 
-    broadcasts: ClassVar[bool] = False
     fresh: ClassVar[bool] = True
     pattern = along("axes")
     p: Array
@@ -263,8 +262,7 @@ class SoftmaxMap:
     def push(self, t: Array) -> Array:
         return softmax_change(t, self.p, self.axes)
 
-    def pull(self, ct: Array) -> Array:
-        return self.push(ct)
+    pull = push
 
     def pull_chosen(self, ct: Array) -> Array:
         return unless_all_zero(ct, self.pull(ct), self.axes)
@@ -274,7 +272,6 @@ class SoftmaxMap:
 class LogSoftmaxMap:
     """The derivative of log_softmax, t - sum(p * t)."""
 
-    broadcasts: ClassVar[bool] = False
     fresh: ClassVar[bool] = True
     pattern = along("axes")
     p: Array
@@ -294,7 +291,6 @@ class LogSoftmaxMap:
 class LogSumExpMap:
     """The derivative of logsumexp, sum(e * t) / totals, where e / totals is the softmax."""
 
-    broadcasts: ClassVar[bool] = False
     fresh: ClassVar[bool] = True
     pattern = reduced
     e: Array

@@ -231,7 +231,6 @@ class Attention:
         As `attend_and_more` gives them.
     """
 
-    broadcasts: ClassVar[bool] = False
     fresh: ClassVar[bool] = True
     qkv: Array
     mask: Array | None

@@ -119,7 +119,6 @@ def checked_batch(logits: Array, targets: Array) -> int:
 class CrossEntropyMap:
     """The derivative for class numbers, the sum of (softmax - one-hot rows) * t, times a number."""
 
-    broadcasts: ClassVar[bool] = False
     fresh: ClassVar[bool] = True
     pattern = dense
     e: Array

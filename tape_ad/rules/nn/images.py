@@ -464,7 +464,6 @@ class PerChannel:
         How many axes stand before that of the channels, and behind it.
     """
 
-    broadcasts: ClassVar[bool] = False
     fresh: ClassVar[bool] = True
     pattern = permutation
     lead: int

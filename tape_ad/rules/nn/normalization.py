@@ -128,7 +128,6 @@ class Standardize:
         What the result is multiplied with.
     """
 
-    broadcasts: ClassVar[bool] = False
     fresh: ClassVar[bool] = True
     pattern = along("axes")
     y: Array

@@ -400,7 +400,6 @@ class Gated:
         Negative.
     """
 
-    broadcasts: ClassVar[bool] = False
     fresh: ClassVar[bool] = True
     s: Array
     slope: Array

@@ -4,7 +4,7 @@
 & Schmidhuber, "Long short-term memory", 1997, and Cho et al., https://arxiv.org/abs/1406.1078.
 """
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from attrs import define
@@ -168,7 +168,6 @@ def marked(gates: Array, at: int | None, count: int, others: float, value: float
 class Blocks:
     """The sum of the parent's blocks on its last axis, each times a factor; None stands for 0."""
 
-    broadcasts: ClassVar[bool] = False
     factors: tuple[Array | None, ...]
 
     @reads("factors")
@@ -193,7 +192,6 @@ class Blocks:
 class GRUGates:
     """The derivative of `gru_gates`; `reset` is what the parent's third block is multiplied by."""
 
-    broadcasts: ClassVar[bool] = False
     slopes: Array
     passed: Array
     reset: Array | None

@@ -1,6 +1,6 @@
 """Finite differences and the integrals that go with them."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from attrs import define
@@ -18,7 +18,6 @@ from tape_ad.rules.numpy.bodies import own
 class Difference:
     """The n-th difference along an axis, a negative one."""
 
-    broadcasts: ClassVar[bool] = False
     n: int
     axis: int
 

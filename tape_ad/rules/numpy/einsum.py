@@ -228,7 +228,6 @@ class Contraction:
         The parent's shape.
     """
 
-    broadcasts: ClassVar[bool] = False
     multiplies: ClassVar[bool] = True
     own: str
     output: str

@@ -7,7 +7,7 @@ k and n - k; what it keeps counts twice, except for k = 0 and, where n is even, 
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from attrs import define
@@ -47,7 +47,6 @@ class Transform:
         As in `numpy.fft`.
     """
 
-    broadcasts: ClassVar[bool] = False
     pattern = along("axis")
     function: Function
     n: int
@@ -189,7 +188,6 @@ def several_axes(own: Function, function: Function) -> Entry:
 class Shift:
     """`numpy.fft.fftshift` or `numpy.fft.ifftshift` of negative axes; each inverts the other."""
 
-    broadcasts: ClassVar[bool] = False
     pattern = permutation
     function: Function
     inverse: Function

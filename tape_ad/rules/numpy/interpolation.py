@@ -4,7 +4,7 @@ On a knot the derivative is that of the piece to its right, on the last one that
 its left; outside of the knots it is 0.
 """
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from attrs import define
@@ -31,7 +31,6 @@ class Blend:
     at, after : array, shape of the node
     """
 
-    broadcasts: ClassVar[bool] = False
     index: Index
     following: Index
     at: Array

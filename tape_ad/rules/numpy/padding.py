@@ -1,7 +1,7 @@
 """Padding, which adds margins to an array, one axis after another."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from attrs import define
@@ -347,7 +347,6 @@ class Ends:
         Whatever is missing to 1 in the weight of an edge is the weight of the value.
     """
 
-    broadcasts: ClassVar[bool] = False
     pattern = dense
     shape: Shape
     margins: tuple[Margins, ...]

@@ -50,7 +50,6 @@ class Convolution:
         The section.
     """
 
-    broadcasts: ClassVar[bool] = False
     multiplies: ClassVar[bool] = True
     other: Array
     n: int
@@ -215,7 +214,6 @@ def real_like(p: Array) -> np.dtype[Any]:
 class Values:
     """The values of a polynomial of `n` coefficients at `x`, in its coefficients."""
 
-    broadcasts: ClassVar[bool] = False
     pattern = dense
     x: Array
     n: int

@@ -45,7 +45,6 @@ from tape_ad.rules.plain_maps import Gather, PlainMap
 class Flip:
     """The opposite order along some axes, which are negative; the map is its own adjoint."""
 
-    broadcasts: ClassVar[bool] = False
     rearranges: ClassVar[bool] = True
     pattern = permutation
     axes: tuple[int, ...]
@@ -61,7 +60,6 @@ class Flip:
 class Roll:
     """A cyclic shift along some axes, which are negative."""
 
-    broadcasts: ClassVar[bool] = False
     pattern = permutation
     shifts: tuple[int, ...]
     axes: tuple[int, ...]

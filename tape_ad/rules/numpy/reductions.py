@@ -299,7 +299,6 @@ class Extremum:
         Whether the node keeps those axes, with length one.
     """
 
-    broadcasts: ClassVar[bool] = False
     hides: ClassVar[bool] = True
     pattern = reduced
     chosen: Array

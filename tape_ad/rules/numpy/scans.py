@@ -92,7 +92,6 @@ class Recurrence:
         A negative one.
     """
 
-    broadcasts: ClassVar[bool] = False
     pattern = in_order
     coefficients: Array
     axis: int
@@ -148,7 +147,6 @@ class OfCoefficients:
 class RunningSum:
     """The cumulative sum along an axis, a negative one."""
 
-    broadcasts: ClassVar[bool] = False
     pattern = in_order
     axis: int
 
@@ -178,7 +176,6 @@ class RunningProduct:
     small nor too large for that; else the recurrence that divides by nothing is run.
     """
 
-    broadcasts: ClassVar[bool] = False
     pattern = in_order
     y: Array
     x: Array

@@ -102,8 +102,7 @@ class MaskParts:
     def push(self, t: Array) -> Array:
         return np.where(self.real, t.real, 0) + 1j * np.where(self.imaginary, t.imag, 0)
 
-    def pull(self, ct: Array) -> Array:
-        return self.push(ct)
+    pull = push
 
 
 @define(eq=False, repr=False)
@@ -116,7 +115,6 @@ class Without:
         An entry for each axis.
     """
 
-    broadcasts: ClassVar[bool] = False
     fresh: ClassVar[bool] = True
     hides: ClassVar[bool] = True
     pattern = permutation
@@ -128,8 +126,7 @@ class Without:
             return cleared(t.copy(), key)
         return updated(t, 0, key)
 
-    def pull(self, ct: Array) -> Array:
-        return self.push(ct)
+    pull = push
 
     def pull_into(self, ct: Array) -> Array:
         """Pull in the memory of `ct`, a plain array that nobody needs any more."""
@@ -147,7 +144,6 @@ class WithoutPlaces:
     shape : tuple of int
     """
 
-    broadcasts: ClassVar[bool] = False
     fresh: ClassVar[bool] = True
     hides: ClassVar[bool] = True
     pattern = permutation
@@ -160,8 +156,7 @@ class WithoutPlaces:
         left = cleared(flat.copy(), key) if type(flat) is np.ndarray else updated(flat, 0, key)
         return np.reshape(left, t.shape)
 
-    def pull(self, ct: Array) -> Array:
-        return self.push(ct)
+    pull = push
 
 
 def cleared(array: Plain, key: tuple[Any, ...]) -> Plain:
@@ -180,7 +175,6 @@ class Placed:
         What picks the parent out of the node.
     """
 
-    broadcasts: ClassVar[bool] = False
     fresh: ClassVar[bool] = True
     pattern = permutation
     index: Index

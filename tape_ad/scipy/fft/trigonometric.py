@@ -7,7 +7,7 @@ other norm. See Strang 1999, "The discrete cosine transform".
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from attrs import define
@@ -43,7 +43,6 @@ class Trigonometric:
         Whether what is at the edges is scaled so that the matrix is orthogonal up to a factor.
     """
 
-    broadcasts: ClassVar[bool] = False
     pattern = along("axis")
     function: Any
     type: int

@@ -8,7 +8,7 @@ they are is a constant, but for the last one where the end of the time span move
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from attrs import define, field
@@ -77,7 +77,6 @@ class Functional:
         The shapes of the node and of the parent.
     """
 
-    broadcasts: ClassVar[bool] = False
     pattern = dense
     matrix: Array
     shape: tuple[int, ...]

@@ -66,7 +66,6 @@ class TwoSided:
         Whether that is added.
     """
 
-    broadcasts: ClassVar[bool] = False
     pattern = batched(2, 2)
     left: Array
     right: Array
@@ -91,7 +90,6 @@ def lyapunov_of_handle(a: Array, q: Array) -> Array:
 class Steady:
     """The change of ``a x a^H`` with `a`, of an x that need not be Hermitian."""
 
-    broadcasts: ClassVar[bool] = False
     pattern = batched(2, 2)
     a: Array
     x: Array

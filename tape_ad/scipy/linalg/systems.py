@@ -480,7 +480,6 @@ class Factors:
         Which row of the matrix each row of the product of the factors is.
     """
 
-    broadcasts: ClassVar[bool] = False
     pattern = batched(2, 2)
     lu: Array
     order: Array

@@ -10,7 +10,7 @@ import functools
 import inspect
 import operator
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from attrs import define, frozen
@@ -224,7 +224,6 @@ class Sampled:
         The shape that the sums take.
     """
 
-    broadcasts: ClassVar[bool] = False
     gather: Any
     weights: Array
     shape: Shape
@@ -267,7 +266,6 @@ class AtPoints:
         The number of axes that a stack of images has.
     """
 
-    broadcasts: ClassVar[bool] = False
     slopes: Array
     images: int
 

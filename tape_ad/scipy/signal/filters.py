@@ -70,7 +70,6 @@ def filtered_from(b: Array, a: Array, x: Array, s: Array) -> Array:
 class Filter:
     """The filter as a map of its input."""
 
-    broadcasts: ClassVar[bool] = False
     pattern = rows_of
     b: Array
     a: Array

@@ -1,7 +1,7 @@
 """Rates of samples in whole proportions, by filters between an expansion and a reduction."""
 
 import math
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from attrs import define
@@ -51,7 +51,6 @@ def spread_and_convolved(h: Array, x: Array, up: int, down: int) -> Array:
 class Polyphase:
     """`polyphase` as a map of the signal; its adjoint has the rates exchanged."""
 
-    broadcasts: ClassVar[bool] = False
     pattern = rows_of
     h: Array
     up: int

@@ -1,6 +1,6 @@
 """Roots of filters' polynomials, and what is made of them; those that are not simple."""
 
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from attrs import define
@@ -28,7 +28,6 @@ as two that are up to about 10 of them apart, and the roots of usable filters ar
 class Inseparable:
     """What stands for the derivative of roots of which some are one: there is none."""
 
-    broadcasts: ClassVar[bool] = False
     pattern = dense
     name: str
 

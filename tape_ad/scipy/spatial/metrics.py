@@ -4,7 +4,7 @@ The gradient of a distance that is a root is 0 where the points are equal, as th
 """
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import scipy.spatial.distance
@@ -342,7 +342,6 @@ class Differences:
         If it is an array, it is 0 only where two points are equal.
     """
 
-    broadcasts: ClassVar[bool] = False
     xa: Array
     xb: Array
     divisor: Array
@@ -383,7 +382,6 @@ class Differences:
 class Transposed:
     """A map to matrices, and then their transposes."""
 
-    broadcasts: ClassVar[bool] = False
     linear: Differences
 
     @reads()

@@ -1,6 +1,6 @@
 """Tests whose results have intervals, for confidence levels that may be handles too."""
 
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from attrs import define, field, frozen
@@ -118,7 +118,6 @@ def pvalue_of_dunnett(
 class Undefined:
     """What stands for the derivative of numbers that are drawn: there is none."""
 
-    broadcasts: ClassVar[bool] = False
     pattern = dense
     shape: Shape
     parent: Shape
