@@ -11,6 +11,8 @@ from typing import Any, NoReturn, Self
 
 import dask.array as da
 import numpy as np
+from attrs import define
+from dask.base import normalize_token
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from tape_ad.errors import ConversionError, TapeError, UnsupportedArgumentError
@@ -320,6 +322,38 @@ def call_again(function: Function, bound: inspect.BoundArguments, others: Any) -
     return function(*here.args, **here.kwargs)
 
 
+@define(eq=False)
+class ChunkCall:
+    """A call on chunks in the place of some of its arguments, which Dask knows again for cheap.
+
+    Of a nested function it would make a key by pickling all that is in it.
+
+    Attributes
+    ----------
+    function : callable
+        One that there are facts of, and so the same as long as the program runs.
+    bound : inspect.BoundArguments
+    names : tuple of str
+        Of the arguments that chunks stand for.
+    """
+
+    function: Function
+    bound: inspect.BoundArguments
+    names: tuple[str, ...]
+
+    @property
+    def __name__(self) -> str:
+        return str(getattr(self.function, "__name__", "chunk"))
+
+    def __call__(self, *chunks: Any) -> Any:
+        """Make the call."""
+        return call_again(self.function, self.bound, zip(self.names, chunks, strict=True))
+
+    def __dask_tokenize__(self) -> Any:
+        own = called(self.function), id(self.function)
+        return own, self.names, normalize_token(dict(self.bound.arguments))
+
+
 def by_facts_of_call(function: Function, facts: Facts, *args: Any, **options: Any) -> Any:
     """Call a function of which what is known depends on its arguments."""
     bound = bound_call(function, args, options)
@@ -337,15 +371,12 @@ def by_elements(function: Function, facts: Facts, *args: Any, **options: Any) ->
     bound = bound_call(function, args, options)
     names = [name for name in facts.operands if np.ndim(bound.arguments[name])]
     names += [n for n in facts.operands if n not in names and is_array(bound.arguments[n])]
-
-    def chunk(*operands: Any) -> Any:
-        return call_again(function, bound, zip(names, operands, strict=True))
-
     arrays = [bound.arguments[name] for name in names]
     if any(is_array(x) for name, x in bound.arguments.items() if name not in names):
         raise UnsupportedArgumentError(
             f"{called(function)} takes Dask arrays for {', '.join(facts.operands)} alone; {INSTEAD}"
         )
+    chunk = ChunkCall(function, bound, tuple(names))
     out = da.core.elemwise(chunk, *[x if is_array(x) else np.asarray(x) for x in arrays])
     if out is NotImplemented:  # it was called with made-up numbers to learn the dtype
         raise UnsupportedArgumentError(
@@ -390,11 +421,7 @@ def by_cores(function: Function, facts: Facts, *args: Any, **options: Any) -> An
         raise UnsupportedArgumentError(
             f"{called(function)} takes Dask arrays for {', '.join(names)} alone; {INSTEAD}"
         )
-
-    def chunk(*arrays: Any) -> Any:
-        return call_again(function, bound, zip(operands, arrays, strict=True))
-
-    sizes = {}
+    chunk, sizes = ChunkCall(function, bound, tuple(operands)), {}
     try:
         made = chunk(*map(made_up, operands.values(), cores, [facts.outputs] * len(cores)))
     except ValueError as error:  # made-up numbers were singular, for one
@@ -449,10 +476,7 @@ def by_axes(function: Function, facts: Facts, *args: Any, **options: Any) -> Any
     bound.arguments |= {first: array, facts.axis: axis if axis is not None else axes}
     places = [axis + array.ndim for axis in axes]
     array = array.rechunk(dict.fromkeys(places, -1))
-
-    def chunk(x: Any) -> Any:
-        return call_again(function, bound, {first: x})
-
+    chunk = ChunkCall(function, bound, (first,))
     ones = [n if i in places else 1 for i, n in enumerate(array.shape)]
     like = chunk(np.ones(ones, array.dtype))
     if np.ndim(like) == array.ndim:
