@@ -14,7 +14,7 @@ from tape_ad.base.errors import ConversionError
 from tape_ad.batching.decisions import members_of, part
 from tape_ad.record.array_interface import LIKE, ArrayInterface
 from tape_ad.record.array_operators import BitsInPlace
-from tape_ad.record.messages.callers import DISPATCHING, caller
+from tape_ad.record.messages.callers import DISPATCHING, caller, is_copied, is_read
 from tape_ad.record.primals import is_number
 
 Function = Callable[..., Any]
@@ -188,8 +188,17 @@ class BatchedArray(ArrayInterface, BitsInPlace):
         """Give the plain numbers of one."""
         return self.number(operator.methodcaller("tolist"))
 
+    def __str__(self) -> str:
+        shown = not is_number(self) or is_read(sys._getframe(1))
+        return repr(self) if shown else self.number(str)
+
     def __format__(self, spec: str) -> str:
-        return repr(self)
+        if not spec:
+            shown = not is_number(self) or is_read(sys._getframe(1))
+            return repr(self) if shown else self.number(str)
+        text: str = self.number(lambda one: format(one, spec))
+        kept = hasattr(self.stack, "record") and is_copied(sys._getframe(1))
+        return f"Tensor({text})" if kept else text  # of which no number is made again
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return self.number(lambda one: np.array(one, dtype, copy=copy))

@@ -303,3 +303,25 @@ def test_bounds_of_slices_for_each_are_compiled(function: Callable[..., Any]) ->
         for n in (numbers, numbers, numbers[::-1], np.array([2, 2, 2]), numbers):
             expected = [of(function)(row, stop) for row, stop in zip(x, n, strict=True)]
             np.testing.assert_allclose(fast(x, n), expected, rtol=1e-12)
+
+
+def by_text(x: Array) -> Array:
+    scale = {"-": 2.0}.get(str(x[0])[0], 3.0)
+    return x * scale * len(f"{float(x[1]):.0f}") * (f"{x[2]}" < "0")
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+@pytest.mark.parametrize("made", [ta.differentiable, lambda f: f])
+def test_texts_are_of_each(made: Callable[..., Any]) -> None:
+    expected = np.stack([by_text(x) for x in X])
+
+    np.testing.assert_array_equal(ta.batched(made(by_text))(X), expected)
+
+
+@pytest.mark.parametrize("batch_size", [None, 2, 1])
+def test_outputs_of_several_structures_are_refused(batch_size: Any) -> None:
+    def named(x: Array) -> Any:
+        return {"a": x, "b": 2 * x} if x[0] > 0 else {"b": 2 * x, "a": x}
+
+    with pytest.raises(ValueError, match="several structures"):
+        ta.batched(named, batch_size=batch_size)(X)
