@@ -11,7 +11,7 @@ from attrs import define
 
 from tape_ad.base.arrays.interpreter import BOX, KINDS, Batch, boxes
 from tape_ad.base.errors import ConversionError
-from tape_ad.batching.decisions import members_of, part
+from tape_ad.batching.decisions import grouped, members_of, part
 from tape_ad.record.array_interface import LIKE, ArrayInterface
 from tape_ad.record.array_operators import BitsInPlace
 from tape_ad.record.messages.callers import DISPATCHING, caller, is_copied, is_read
@@ -156,9 +156,11 @@ class BatchedArray(ArrayInterface, BitsInPlace):
         return self.stack[part(batch, known(self.stack), caller)]
 
     def number(self, kind: Function) -> Any:
-        """Give one number of what most of the batch have; to a library, none."""
+        """Give one number of what most of the batch have; to a library, what all have."""
         if is_library(sys._getframe(2)):
-            self.refuse_library()
+            answers, members = known(self.stack), members_of(self.batch_here)
+            if len(members) == 0 or len(grouped(answers, members)) > 1:
+                self.refuse_library(answers)
         one = self.chosen()
         while type(one) is BatchedArray:
             one = one.chosen()
