@@ -308,8 +308,33 @@ def changed(a: Any) -> Any:
     return np.sum(same**3)
 
 
+def of_a_metaclass(x: Any) -> Any:
+    class Doubling(type):
+        def __call__(cls, *args: Any) -> Any:
+            made = type.__call__(cls, *args)
+            made.value = made.value * 2
+            return made
+
+    class Held(metaclass=Doubling):
+        def __init__(self, value: Any) -> None:
+            self.value = value
+
+    assert isinstance(Held, Doubling)
+    assert not isinstance(int, Doubling)
+    return Held(x[0]).value ** 2
+
+
 BY_TYPE = {np.float64: 2.0, np.ndarray: 3.0}
 FACTORS: Any = {np.float64: 2.0, float: 3.0}
+
+
+SCALARS = (int, float)
+BOTH = (float, np.float64)
+
+
+def factor_of_a_variable(x: Any) -> Any:
+    kind = type(x[0])
+    return x[0] * FACTORS[kind]
 
 
 class Factors:
@@ -361,6 +386,10 @@ ROWS: dict[str, Function] = {
     "np.array copies": lambda x: changed(np.array(x)) + np.sum(x**2),
     "asarray does not": lambda x: changed(np.asarray(x + 0.0)),
     "a table of types": lambda x: x[0] * BY_TYPE[type(x[0])] + np.sum(x) * BY_TYPE[type(x)],
+    "types that are alike": lambda x: (
+        x[0] * (type(x[0]) is type(x[1])) * (type(x[0]) in BOTH) + x[1] * (type(x[0]) is int)
+    ),
+    "a metaclass": of_a_metaclass,
     "ndmin": lambda x: np.sum(np.array(x, ndmin=3) ** 2),
     "zeros": filled(np.zeros, 3),
     "ones": filled(np.ones, 3),
@@ -724,6 +753,15 @@ def test_flat_elements_are_compared_and_attributes_of_handles_alone_are_not_ther
     [
         lambda x: x[0] * FACTORS[type(float(x[0]))],
         lambda x: x[0] * Factors.table.get(type(x[0]), 1.0),
+        lambda x: x[0] * {float: 2.0, np.float64: 1.0}[type(x[0])],
+        lambda x: x[0] * [FACTORS][0][(kind := type(x[0]))] * len(kind.__name__),
+        lambda x: x[0] * (type(x[0]) in SCALARS),
+        lambda x: x[0] * (type(x[0]) == type(1.0)),  # noqa: E721, UP003 - the form itself is tried
+        lambda x: x[0] * ((type(x[0]), 1) == (float, 1)),
+        lambda x: x[0] * ({type(each) for each in x} <= {int, float}),
+        lambda x: x[0] * (set(map(type, x)) == {float}),
+        lambda x: x[0] * (type(x[0]).__name__ == "float"),
+        factor_of_a_variable,
     ],
 )
 def test_a_table_that_tells_pythons_numbers_from_numpys_is_refused(function: Function) -> None:
