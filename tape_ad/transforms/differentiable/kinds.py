@@ -152,10 +152,19 @@ def by_operator(original: type, name: str) -> Any:
     return calling
 
 
+def number_of(value: Any, kind: type) -> Any:
+    """Give what an object of Python's says it is as a number, which may be a handle."""
+    name = "__complex__" if issubclass(kind, (complex, np.complexfloating)) else "__float__"
+    method = getattr(type(value), name, None)
+    is_code = type(method) is types.FunctionType and not is_array_like(value)
+    return method(value) if is_code else value
+
+
 def standing_for(original: type, make: Any) -> None:
     """Let a class stand for a type of numbers, which gives handles when it is called with them."""
 
     def new(cls: type, *args: Any, **kwargs: Any) -> Any:
+        args = tuple(number_of(each, original) for each in args)
         if args and is_array_like(args[0]):
             return make(args[0])
         if args and isinstance(args[0], str) and args[0].startswith("Tensor("):
@@ -224,8 +233,8 @@ def as_real(handle: Any) -> Any:
 
 def complex_(*args: Any, **kwargs: Any) -> Any:
     """Stand in for `complex`, of one handle or of two parts."""
-    given = (*args, *kwargs.values())
-    if not any(map(is_active, given)):
+    args = tuple(number_of(each, complex) for each in args)
+    if not any(map(is_active, (*args, *kwargs.values()))):
         return complex(*args, **kwargs)
     real_part, imaginary = (
         [*args, 0][:2]

@@ -13,6 +13,7 @@ import pytest
 import scipy.interpolate
 import scipy.linalg.cython_lapack
 import scipy.signal
+import scipy.sparse
 import scipy.special
 import scipy.stats
 
@@ -341,6 +342,50 @@ class Factors:
     table: ClassVar[Any] = {float: 3.0, int: 1.0}
 
 
+class OfBuiltins:
+    sine, longest, joined, number = math.sin, math.hypot, np.array, float
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __float__(self) -> float:
+        return float(self.value) ** 2
+
+    def __complex__(self) -> complex:
+        return complex(self.value, 1.0)
+
+    def computed(self, x: Any) -> Any:
+        total = self.sine(x[0]) + self.longest(x[0], x[1]) + self.number(x[2]) ** 2
+        return total + np.sum(self.joined([x[3], 1.0]) ** 2)
+
+
+def of_methods_in_c(x: Any) -> Any:
+    class Local(OfBuiltins):
+        largest, tangent, joined = max, math.tan, np.asarray
+
+    found = OfBuiltins(1.0).computed(x) + Local(x[1]).computed(x) + Local.tangent(x[0])
+    return found + Local(1.0).largest(x[0], x[1]) ** 2
+
+
+def by_text(x: Any) -> Any:
+    class Names:
+        def __getitem__(self, name: str) -> Any:
+            return {"u": x[1]}[name]
+
+    names, own = {"v": x[0], "np": np}, dict[str, Any]()
+    exec("q = np.sin(v)\ndef f(t): return np.asarray(t) ** 2\nr = f(q)", names)  # noqa: S102 - the form itself is tried
+    exec("z = a * 2", {"a": x[3]}, own)  # noqa: S102 - the same
+    return names["r"] + own["z"] + eval("u**2 + math.cos(u)", {"math": math}, Names())  # noqa: S307 - the same
+
+
+SPARSE = scipy.sparse.csr_array([[1.0, 2.0], [0.0, 3.0]])
+
+
+def with_sparse_arrays(x: Any) -> Any:
+    ones, own = np.ones(2), scipy.sparse.csr_array(np.outer(x[:2], x[2:]))
+    return np.sum((ones @ SPARSE) * x[:2]) + (ones @ own @ ones) ** 2 + (SPARSE * ones).sum() * x[0]
+
+
 MASK = np.array([[True, False], [False, True]])
 
 ROWS: dict[str, Function] = {
@@ -390,6 +435,12 @@ ROWS: dict[str, Function] = {
         x[0] * (type(x[0]) is type(x[1])) * (type(x[0]) in BOTH) + x[1] * (type(x[0]) is int)
     ),
     "a metaclass": of_a_metaclass,
+    "functions in C as attributes": of_methods_in_c,
+    "an object that gives a number": lambda x: (
+        float(OfBuiltins(x[0])) + abs(complex(OfBuiltins(x[1]))) ** 2
+    ),
+    "eval and exec": by_text,
+    "sparse arrays beside arrays": with_sparse_arrays,
     "ndmin": lambda x: np.sum(np.array(x, ndmin=3) ** 2),
     "zeros": filled(np.zeros, 3),
     "ones": filled(np.ones, 3),
