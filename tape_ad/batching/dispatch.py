@@ -64,6 +64,8 @@ def answer_in_batch(
         raise ValueError(ENDED)
     if function is getitem:
         return item_in_batch(batch, *args)
+    if function is np.where and len(args) == 1:
+        function = np.nonzero  # which is what it does with a condition alone
     if batch.counted is None:
         return for_all(batch, function, args, kwargs)
     try:
@@ -77,8 +79,6 @@ def for_all(
     batch: Batch, function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS
 ) -> Any:
     """Compute a function for all of a batch."""
-    if function is np.where and len(args) == 1:
-        function = np.nonzero  # which is what it does with a condition alone
     args, kwargs = out_by_name(function, args, kwargs)
     if kwargs.get("out") is not None:
         return assigned_out(batch, function, args, dict(kwargs))

@@ -441,6 +441,9 @@ ROWS: dict[str, Function] = {
     ),
     "eval and exec": by_text,
     "sparse arrays beside arrays": with_sparse_arrays,
+    "broadcast": lambda x: (
+        sum(a * b for a, b in np.broadcast(x, [[x[0]], [2.0]])) * np.broadcast(x, 1.0).size
+    ),
     "ndmin": lambda x: np.sum(np.array(x, ndmin=3) ** 2),
     "zeros": filled(np.zeros, 3),
     "ones": filled(np.ones, 3),
