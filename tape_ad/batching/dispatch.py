@@ -64,6 +64,8 @@ def answer_in_batch(
         raise ValueError(ENDED)
     if function is getitem:
         return item_in_batch(batch, *args)
+    if function is np.where and len(args) == 1:
+        function = np.nonzero  # which is what it does with a condition alone
     if batch.counted is None:
         return for_all(batch, function, args, kwargs)
     try:
