@@ -33,7 +33,6 @@ from tape_ad.programs.engines.native.codegen.ir_builder import (
     cast,
     select,
 )
-from tape_ad.programs.engines.native.runtime.compiling import host
 from tape_ad.rules.maps.elementwise import selected_plainly
 from tape_ad.rules.numpy import continued
 from tape_ad.rules.numpy.elementwise import slope_in_base, slope_in_exponent
@@ -41,22 +40,10 @@ from tape_ad.rules.numpy.elementwise import slope_in_base, slope_in_exponent
 of_parts = ComplexVector.of
 
 
-@functools.cache
-def fuses() -> bool:
-    """Tell whether the processor adds a product without rounding it before, as NumPy has it do."""
-    features = host().features
-    return bool(features.get("fma") or features.get("neon"))
-
-
-def product_and(x: VectorValue, y: VectorValue, rest: VectorValue) -> VectorValue:
-    """Give x * y + rest, rounded once where it can be."""
-    return x.builder.intrinsic("fma", x, y, rest) if fuses() else x * y + rest
-
-
 def multiply(x: Any, y: Any) -> VectorValue:
     """Multiply by the four products of parts, of which NumPy rounds two."""
-    re = product_and(x.re, y.re, -(x.im * y.im))
-    return of_parts(re, product_and(x.re, y.im, x.im * y.re))
+    re = floats.product_and(x.re, y.re, -(x.im * y.im))
+    return of_parts(re, floats.product_and(x.re, y.im, x.im * y.re))
 
 
 def divide(x: Any, y: Any) -> Any:
@@ -161,7 +148,7 @@ def over_square(x: VectorValue, y: VectorValue) -> VectorValue:
 def base_slope(out: VectorValue, x: VectorValue, y: VectorValue) -> VectorValue:
     """y * x**(y - 1), by the power itself where that has all its digits; 0 where y is."""
     exponent = x.builder.number(y)
-    if exponent is not None and exponent - 1 in floats.POWERS:
+    if exponent is not None and floats.shorter_power(exponent - 1):
         return y * floats.power(x, x.like(exponent - 1)) if exponent else x.like(0.0)
     limits = np.finfo(out.dtype)
     size = absolute(out)

@@ -602,20 +602,42 @@ class Writer:
     def computed(self, reads: Sequence[VectorValue]) -> list[VectorValue]:
         """Write the operations."""
         values: list[VectorValue] = []
-        for op in self.loop.ops:
-            args = [self.argument(arg, reads, values) for arg in op.args]
+        alike = self.same_for_all()
+        ahead = IRBuilder(self.lanes, library(), prefix="%before.")
+        for number, op in enumerate(self.loop.ops):
+            builder = ahead if number in alike else self.builder
+            args = [
+                moved(each, builder) if builder is ahead else each
+                for each in (self.argument(arg, reads, values, builder) for arg in op.args)
+            ]
             if op.function is conversion:
-                values.append(cast(args[0], op.dtypes[-1]))
+                value = cast(args[0], op.dtypes[-1])
             else:
-                values.append(lowered(self.builder, op.function, op.dtypes, args))
+                value = lowered(builder, op.function, op.dtypes, args)
+            values.append(moved(value, self.builder) if builder is ahead else value)
+        self.operands.ahead += ahead.lines
+        self.builder.declarations |= ahead.declarations
         return values
 
+    def same_for_all(self) -> set[int]:
+        """Give the operations whose results all elements share, which come before the loop."""
+        found: set[int] = set()
+        same = {~k for k, (_, access) in enumerate(self.loop.reads) if access == SAME}
+        for number, op in enumerate(self.loop.ops if not self.loop.single else ()):
+            if all(isinstance(arg, Literal) or arg in found or arg in same for arg in op.args):
+                found.add(number)
+        return found
+
     def argument(
-        self, arg: Argument, reads: Sequence[VectorValue], values: Sequence[VectorValue]
+        self,
+        arg: Argument,
+        reads: Sequence[VectorValue],
+        values: Sequence[VectorValue],
+        builder: IRBuilder | None = None,
     ) -> VectorValue:
         """Give what an argument stands for."""
         if isinstance(arg, Literal):
-            return self.builder.constant(arg.number, arg.dtype)
+            return (builder or self.builder).constant(arg.number, arg.dtype)
         return values[arg] if arg >= 0 else reads[~arg]
 
     # Many elements
