@@ -224,12 +224,11 @@ def test_a_variable_that_is_bound_anew_before_the_sweep(
     h = ta.ComputationRecord().tensor(np.ones(3))
     before = fast(h)
     monkeypatch.setattr(f"{__name__}.EXPONENT", 3.0)  # of which the value is the same
-    try:
-        found = before.grad().wrt(h)
-    except RecomputationError as error:
-        assert "EXPONENT is bound to something else" in str(error)
+    if calls > 3:  # where what the pull needs is kept
+        np.testing.assert_array_equal(before.grad().wrt(h), np.full(3, 2.0))
     else:
-        np.testing.assert_array_equal(found, np.full(3, 2.0))
+        with pytest.raises(RecomputationError, match="EXPONENT is bound to something else"):
+            before.grad()
     _, push = ta.linearize(fast, np.ones(3))
     monkeypatch.setattr(f"{__name__}.EXPONENT", 4.0)
     with pytest.raises(RecomputationError, match="EXPONENT is bound to something else"):

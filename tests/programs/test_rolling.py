@@ -213,7 +213,7 @@ def test_keys_that_move_as_no_others_do(
         (lambda x, k: x[k : k + 2][1], True),
         (lambda x, k: x[0] * k, False),
         (lambda x, k: np.roll(x, k)[0], False),
-        (lambda x, k: np.take(x, k), False),
+        (np.take, False),
     ],
 )
 def test_only_keys_may_move_in_native_loops(moving: Any, native: bool) -> None:

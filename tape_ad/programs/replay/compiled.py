@@ -825,8 +825,8 @@ class Compiled(Replayer):
         -------
         tuple, or None
             The value; ``pull(seeds)``, which gives the rest, or None where the seeds are of another
-            kind; and the variables that are read. None where no such program has been `split` for these arguments, and
-            where it is time to look at it as a whole.
+            kind; and the variables that are read. None where no such program has been `split` for
+            these arguments, and where it is time to look at it as a whole.
         """
         for split in self._splits:
             found = split.run(args)

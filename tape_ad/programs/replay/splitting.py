@@ -97,7 +97,7 @@ class Split:
         return cls(paths, path, engine, threads, *matchers, replay, second, residuals, len(outputs))
 
     def run(self, args: tuple[Any, ...]) -> Any:
-        """Give the value, what pulls, and what is read; None where not for these arguments, or now."""
+        """Give the value, what pulls, and what is read; None where it is not for now."""
         path, leaves = self.path, self.match(args, {})
         if leaves is None or path.replays + 1 >= path.due or path not in self.paths.all:
             return None
