@@ -78,7 +78,7 @@ def batches_of_rows(rng: np.random.Generator) -> Iterator[Array]:
     rows = np.arange(len(digits()[1]))
     taken = 0
     while True:
-        for batch, _ in training.batches(rows, rows, BATCH, rng):
+        for batch in training.batches(rows, size=BATCH, rng=rng):
             if taken == STEPS:
                 return
             taken += 1
