@@ -19,7 +19,7 @@ class Looped(Exception):  # noqa: N818 - it is no error, but a way to go
 
 
 def loop_over() -> NoReturn:
-    """Go the other way."""
+    """Have a call made for one member of a batch after the other."""
     raise Looped
 
 
@@ -47,7 +47,7 @@ def lone(batch: Batch, args: Sequence[Any], kwargs: Options) -> BatchedArray:
 
 
 def refuse_batched(batch: Batch, tree: Any) -> None:
-    """Go the other way where something batched is in an option."""
+    """Have a call made for one after the other where something batched is in an option."""
     if is_of(tree, batch):
         raise Looped
     if isinstance(tree, (list, tuple)):
@@ -89,7 +89,7 @@ def as_axis(axis: Any, ndim: int) -> int:
 
 
 def as_axes(axis: Any, ndim: int) -> Any:
-    """Do what `as_axis` does for one or several."""
+    """Shift an axis, or each of several, past the axis of the batch; see `as_axis`."""
     if isinstance(axis, (tuple, list)):
         return tuple(as_axis(each, ndim) for each in axis)
     return as_axis(axis, ndim)

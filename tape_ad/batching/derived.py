@@ -52,7 +52,7 @@ def elementwise(batch: Batch, function: Function, args: Any, kwargs: Options) ->
 
 
 def listed(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
-    """Do what `elementwise` does where arrays stand in lists as well."""
+    """Call a function of elements whose arrays stand in lists as well; see `elementwise`."""
 
     def ndim_in(x: Any) -> int:
         if isinstance(x, (list, tuple)):
@@ -179,13 +179,6 @@ class Along:
         """Give the lengths of the axes, if they are given."""
         place, name = self.lengths or (0, "")
         return args[place] if len(args) > place else kwargs.get(name)
-
-
-def differences(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
-    """Take differences; what is put before and behind is joined to each alone."""
-    if kwargs.keys() - {"n", "axis"} or len(args) > 3:
-        raise Looped
-    return Along(2, -1)(batch, function, args, kwargs)
 
 
 def rolled(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:

@@ -15,6 +15,7 @@ from tape_ad.nn.stores import (
     Layer,
     Parameter,
     as_dtype,
+    as_input,
     as_length,
     check_probability,
     check_step,
@@ -126,7 +127,7 @@ class Linear(Layer):
         """
         given = getattr(x, "shape", None)
         if given is None:
-            x = as_array(x)
+            x = as_input(x)
             given = x.shape
         if given[-1:] != (self.in_features,):
             raise ShapeError(

@@ -233,6 +233,34 @@ def depth_of(arrays: Any) -> int:
     return 1 + depths.pop()
 
 
+# Selecting
+
+
+def flat_nonzero(a: Array) -> Array:
+    """Find where elements of the flattened array are not 0; see `numpy.flatnonzero`."""
+    return np.nonzero(np.ravel(a))[0]
+
+
+def rows_of_nonzero(a: Array) -> Array:
+    """List the places of elements that are not 0; see `numpy.argwhere`."""
+    if np.ndim(a) == 0:
+        raise NO_BODY
+    return np.stack(np.nonzero(a), axis=-1)
+
+
+def compressed(condition: Array, a: Array, axis: int | None = None, out: Any = None) -> Array:
+    """Pick where a condition holds along an axis; see `numpy.compress`."""
+    if out is not None or np.ndim(condition) != 1:
+        raise NO_BODY
+    places = np.nonzero(condition)[0]
+    return np.take(np.ravel(a) if axis is None else a, places, axis=axis or 0)
+
+
+def extracted(condition: Array, arr: Array) -> Array:
+    """Pick where a condition holds in the flattened arrays; see `numpy.extract`."""
+    return np.take(np.ravel(arr), np.nonzero(np.ravel(condition))[0])
+
+
 # Polynomials
 
 

@@ -176,7 +176,7 @@ FLIPPING: dict[Any, Entry] = {
     ),
     np.rot90: rule(rotated, signature=arguments_of(np.rot90, "m", "k axes")),
     np.roll: rule(rolled, signature=arguments_of(np.roll, "a", "shift axis")),
-    sliding_window_view: rule(windowed, signature=windows_signature),
+    sliding_window_view: rule(windowed, signature=windows_signature, facts=facts.Facts(view=True)),
 }
 
 

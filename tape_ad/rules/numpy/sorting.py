@@ -29,6 +29,7 @@ from tape_ad.rules.base import (
     rule,
 )
 from tape_ad.rules.maps import SHIELD, Array, Chain, Index, LinearMap, Mask, Reshape
+from tape_ad.rules.numpy import bodies
 from tape_ad.rules.numpy.bodies import own
 from tape_ad.rules.numpy.elementwise import is_complex
 from tape_ad.rules.numpy.indexing import index_map
@@ -198,13 +199,13 @@ SELECTING: dict[Any, Entry] = {
         None,
         compressed,
         signature=arguments_of(np.compress, "condition a", "axis"),
-        facts=facts.SHAPED_BY_VALUES,
+        facts=facts.SHAPED_BY_VALUES.also(body=bodies.compressed),
     ),
     np.extract: rule(
         None,
         lambda out, condition, arr: compressed(out, condition, arr, None),
         signature=arguments_of(np.extract, "condition arr", ""),
-        facts=facts.SHAPED_BY_VALUES,
+        facts=facts.SHAPED_BY_VALUES.also(body=bodies.extracted),
     ),
     np.choose: each(
         chosen,
@@ -216,7 +217,9 @@ SELECTING: dict[Any, Entry] = {
     np.apply_along_axis: Derivation(apply_along_axis),
     **own(np.apply_over_axes),
     # Where elements are, as plain data
-    **constants(np.nonzero, np.flatnonzero, np.argwhere, facts=facts.SHAPED_BY_VALUES),
+    **constants(np.nonzero, facts=facts.SHAPED_BY_VALUES),
+    **constants(np.flatnonzero, facts=facts.SHAPED_BY_VALUES.also(body=bodies.flat_nonzero)),
+    **constants(np.argwhere, facts=facts.SHAPED_BY_VALUES.also(body=bodies.rows_of_nonzero)),
     **constants(
         *(np.diag_indices_from, np.tril_indices_from, np.triu_indices_from),
     ),
