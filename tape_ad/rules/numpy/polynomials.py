@@ -271,6 +271,16 @@ def leading_zeros(p: Array) -> int:
     return int(found[0]) if found.size else int(p.size - 1)
 
 
+def polyder(p: Any, m: int = 1) -> Array:
+    """Differentiate a polynomial; see `numpy.polyder`."""
+    (p,), m = coefficients("polyder", p), int(m)
+    if m < 0:
+        raise ValueError("Order of derivative must be positive (see polyint)")
+    for _ in range(m):
+        p = p[:-1] * np.arange(len(p) - 1, 0, -1)
+    return p
+
+
 def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
     """Integrate a polynomial; see `numpy.polyint`."""
     m = int(m)
@@ -426,7 +436,8 @@ POLYNOMIALS: dict[Any, Entry] = {
         signature=polyval_signature,
         body=bodies.polynomial,
     ),
-    **bodies.own(np.polyadd, np.polysub, np.polyder, poly1d=()),
+    **bodies.own(np.polyadd, np.polysub, poly1d=()),
+    np.polyder: Derivation(polyder, facts=facts.composed(polyder)),
     np.polyint: Derivation(polyint, facts=facts.composed(polyint)),
     np.polymul: Derivation(polymul, facts=facts.SHAPED_BY_VALUES),
     # With full=True, what is left over is empty where the rank is too low
