@@ -521,13 +521,12 @@ class Recording:
         if not handles_there:
             return self.behind.run(*args, **kwargs)[0]
         tree = None if bare else unflatten((args, kwargs), itertools.repeat(None))
-        constants, slots, handles = [], [], []
+        constants, slots, handles = list(leaves), [], []
         for i, leaf in enumerate(leaves):
             if type(leaf) is Tensor:
                 slots.append(i)
                 handles.append(leaf)
-                leaf = None
-            constants.append(leaf)
+                constants[i] = None
         use = Use(self, self.behind, tree, constants, tuple(slots))
         flat = recorded(self, tuple(handles), use)
         value = flat.data if type(flat) is Tensor else flat

@@ -458,7 +458,7 @@ def test_a_buffer_that_a_later_call_fills_is_not_swept_with(size: int) -> None:
 
 
 def to_the_output(ct: Any, out: Any, x: Any) -> Any:
-    out *= ct
+    out *= 2 * ct
     return out
 
 
