@@ -12,13 +12,12 @@ from tape_ad.base.arrays.overridable import ACTIVE, asarray
 from tape_ad.base.errors import ConversionError, DtypeError, RecordMismatchError
 from tape_ad.base.memory import UNDECIDED, decide_on_freed_memory
 from tape_ad.base.trees import map_leaves
-from tape_ad.record.arena import CONSTANT, held_arrays, wait_until_free
+from tape_ad.record.arena import CONSTANT, held_arrays, held_bytes, wait_until_free
 from tape_ad.record.constants import promote
 from tape_ad.record.dispatch import recorded
-from tape_ad.record.inspection.nodes import Node, held_bytes, node_of
 from tape_ad.record.inspection.observing import observer_for
 from tape_ad.record.inspection.pages.figures import shown_by_repr
-from tape_ad.record.inspection.views_of_records import Shown
+from tape_ad.record.inspection.views_of_records import Node, Shown, node_of
 from tape_ad.record.messages.migration_hints import unexpected, with_hints
 from tape_ad.record.messages.refusals import no_derivative
 from tape_ad.record.operands import as_operand, lifted
