@@ -443,6 +443,17 @@ def test_a_function_that_writes_to_its_argument_is_refused() -> None:
     np.testing.assert_array_equal(doubled_in_place(X.copy()), 2 * X)
 
 
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+def test_a_replay_gives_copies_to_what_writes_to_its_argument(engine: Any) -> None:
+    def f(x: Any) -> Any:
+        y = x * 1.5
+        return np.sum((y + 1) * y * doubled_in_place(y.copy()))
+
+    fast = ta.compile(f, engine=engine, check_every=0)
+    for step in range(4):
+        np.testing.assert_allclose(fast(X + step), f(X + step), rtol=1e-14)
+
+
 @pytest.mark.parametrize("size", [3, 5_000])
 def test_a_buffer_that_a_later_call_fills_is_not_swept_with(size: int) -> None:
     buffer = np.zeros(size)

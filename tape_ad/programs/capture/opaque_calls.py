@@ -18,6 +18,7 @@ from tape_ad.programs.capture.tracers import NUMBERS, is_tracer, plain
 from tape_ad.programs.program import Guard
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.primals import read_only
+from tape_ad.record.watching import few_bytes
 
 Function = Callable[..., Any]
 
@@ -31,6 +32,9 @@ class OpaqueFunction:
     function : callable
     shielded : int
         How many of its first arguments it may not write to.
+    writes : bool
+        Whether it has written to others, so that a replay gives it copies of all: what it is given
+        there may stand for an array that is still to be read.
     form : list
         What it has returned, leaf by leaf: shapes and types, and what is neither array nor number.
     """
@@ -38,6 +42,7 @@ class OpaqueFunction:
     is_opaque: ClassVar[bool] = True
     function: Function
     shielded: int
+    writes: bool = field(default=False, init=False)
     form: list[Any] = field(factory=list)
     _computed: list[Any] = field(factory=list)
 
@@ -61,6 +66,8 @@ class OpaqueFunction:
 
     def output(self, args: Any, kwargs: Any) -> Any:
         """Call the user's function on plain arrays."""
+        if self.writes:
+            args, kwargs = map_leaves(copied_array, (args, kwargs))
         first = map_leaves(as_shielded, args[: self.shielded])
         return self.function(*first, *args[self.shielded :], **kwargs)
 
@@ -97,6 +104,7 @@ def call_opaque(
         return function(*args, **kwargs)
     opaque = OpaqueFunction(function, shielded)
     given, steps = map_leaves(plain, (args, kwargs)), len(capture.steps)
+    before = [(x, few_bytes(x)) for x in flatten(given) if type(x) is np.ndarray]
     try:
         with apart():  # what it records and differentiates itself is its own affair at each replay
             out = opaque.output(*given)
@@ -106,6 +114,7 @@ def call_opaque(
         _, noted = capture.unwrap((args, kwargs))
         capture.note_failure(opaque, *noted, error)
         raise
+    opaque.writes = any(few_bytes(x) != noted for x, noted in before)
     leaves = flatten(out)
     if len(capture.steps) > steps or any(map(is_tracer, leaves)):  # it has found one elsewhere
         return function(*args, **kwargs)
@@ -365,6 +374,11 @@ def form_of(leaves: list[Any]) -> list[Any]:
 def varies(leaf: Any) -> bool:
     """Tell whether a leaf is an array or a number, which is another at each call."""
     return isinstance(leaf, (np.ndarray, np.generic)) or type(leaf) in NUMBERS
+
+
+def copied_array(leaf: Any, path: str) -> Any:
+    """Copy a plain array; anything else stays."""
+    return leaf.copy("K") if type(leaf) is np.ndarray else leaf
 
 
 def as_shielded(leaf: Any, path: str) -> Any:
