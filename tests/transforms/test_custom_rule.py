@@ -443,12 +443,21 @@ def test_a_function_that_writes_to_its_argument_is_refused() -> None:
     np.testing.assert_array_equal(doubled_in_place(X.copy()), 2 * X)
 
 
-@pytest.mark.parametrize("engine", ["numpy", "native"])
-def test_a_replay_gives_copies_to_what_writes_to_its_argument(engine: Any) -> None:
-    def f(x: Any) -> Any:
-        y = x * 1.5
-        return np.sum((y + 1) * y * doubled_in_place(y.copy()))
+def of_a_copy(x: Any) -> Any:
+    y = x * 1.5
+    return np.sum((y + 1) * y * doubled_in_place(y.copy()))
 
+
+def of_what_is_read_later(x: Any) -> Any:
+    y = x * 1.5
+    before = y + 1
+    doubled_in_place(y)
+    return np.sum(before * y)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+@pytest.mark.parametrize("f", [of_a_copy, of_what_is_read_later])
+def test_a_replay_sees_what_a_function_writes_to_its_argument(engine: Any, f: Any) -> None:
     fast = ta.compile(f, engine=engine, check_every=0)
     for step in range(4):
         np.testing.assert_allclose(fast(X + step), f(X + step), rtol=1e-14)

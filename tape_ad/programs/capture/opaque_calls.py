@@ -32,9 +32,9 @@ class OpaqueFunction:
     function : callable
     shielded : int
         How many of its first arguments it may not write to.
-    writes : bool
-        Whether it has written to others, so that a replay gives it copies of all: what it is given
-        there may stand for an array that is still to be read.
+    written : list of int
+        Which leaves of its arguments it has written to. In a replay it is given copies of these,
+        as they may stand for arrays that are still to be read, and gives what it has made of them.
     form : list
         What it has returned, leaf by leaf: shapes and types, and what is neither array nor number.
     """
@@ -42,7 +42,7 @@ class OpaqueFunction:
     is_opaque: ClassVar[bool] = True
     function: Function
     shielded: int
-    writes: bool = field(default=False, init=False)
+    written: list[int] = field(factory=list, init=False)
     form: list[Any] = field(factory=list)
     _computed: list[Any] = field(factory=list)
 
@@ -66,10 +66,14 @@ class OpaqueFunction:
 
     def output(self, args: Any, kwargs: Any) -> Any:
         """Call the user's function on plain arrays."""
-        if self.writes:
-            args, kwargs = map_leaves(copied_array, (args, kwargs))
+        leaves = flatten((args, kwargs)) if self.written else []
+        for place in self.written:
+            leaves[place] = leaves[place].copy("K")
+        if leaves:
+            args, kwargs = unflatten((args, kwargs), leaves)
         first = map_leaves(as_shielded, args[: self.shielded])
-        return self.function(*first, *args[self.shielded :], **kwargs)
+        out = self.function(*first, *args[self.shielded :], **kwargs)
+        return (out, [leaves[place] for place in self.written]) if leaves else out
 
     @property
     def __name__(self) -> str:
@@ -103,8 +107,12 @@ def call_opaque(
     if known[0]:
         return function(*args, **kwargs)
     opaque = OpaqueFunction(function, shielded)
-    given, steps = map_leaves(plain, (args, kwargs)), len(capture.steps)
-    before = [(x, few_bytes(x)) for x in flatten(given) if type(x) is np.ndarray]
+    tracers, given, steps = given, map_leaves(plain, (args, kwargs)), len(capture.steps)
+    arrays = flatten(given)
+    before = [
+        few_bytes(x) if is_tracer(own) and type(x) is np.ndarray else None
+        for own, x in zip(tracers, arrays, strict=True)
+    ]
     try:
         with apart():  # what it records and differentiates itself is its own affair at each replay
             out = opaque.output(*given)
@@ -114,14 +122,29 @@ def call_opaque(
         _, noted = capture.unwrap((args, kwargs))
         capture.note_failure(opaque, *noted, error)
         raise
-    opaque.writes = any(few_bytes(x) != noted for x, noted in before)
+    written = [
+        i for i, noted in enumerate(before) if noted is not None and few_bytes(arrays[i]) != noted
+    ]
+    if written and shielded:
+        raise capture.refusal(
+            f"a derivative, {opaque.__name__}, writes to what it is given ({caller()}), which "
+            "others read as well; let it copy that first, x = x.copy()"
+        )
+    if written:
+        opaque.written = written
+        out = out, [arrays[place].copy("K") for place in written]
     leaves = flatten(out)
     if len(capture.steps) > steps or any(map(is_tracer, leaves)):  # it has found one elsewhere
         return function(*args, **kwargs)
     opaque.form = form_of(leaves)
     opaque._computed.append(filter(varies, leaves))
     noted = iter(capture.call(opaque, args, kwargs))
-    return unflatten(out, [next(noted) if varies(leaf) else leaf for leaf in leaves])
+    result = unflatten(out, [next(noted) if varies(leaf) else leaf for leaf in leaves])
+    if written:
+        result, changed = result
+        for place, each in zip(written, changed, strict=True):
+            tracers[place][...] = each
+    return result
 
 
 def is_opaque(function: Function) -> bool:
@@ -374,11 +397,6 @@ def form_of(leaves: list[Any]) -> list[Any]:
 def varies(leaf: Any) -> bool:
     """Tell whether a leaf is an array or a number, which is another at each call."""
     return isinstance(leaf, (np.ndarray, np.generic)) or type(leaf) in NUMBERS
-
-
-def copied_array(leaf: Any, path: str) -> Any:
-    """Copy a plain array; anything else stays."""
-    return leaf.copy("K") if type(leaf) is np.ndarray else leaf
 
 
 def as_shielded(leaf: Any, path: str) -> Any:
