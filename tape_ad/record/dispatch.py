@@ -67,6 +67,8 @@ from tape_ad.rules.numpy.indexing import filled_key
 
 # Calls that add no node of their own, and what is plain data
 
+ndarray = np.ndarray
+
 Function = Callable[..., Any]
 Options = Mapping[str, Any]
 
@@ -361,7 +363,9 @@ def record_item(x: Any, key: Any) -> Any:
         handle = record.note(getitem, (x, key), NO_OPTIONS, out, index, partial)
     except ValueError as error:
         raise_with_name(getitem, (x,), error)
-    if is_view(out, data) and not linked(handle, x, index):  # it was written to meanwhile
+    kind = type(out)
+    view = kind is not np.float64 and ((kind is ndarray and out.base is data) or is_view(out, data))
+    if view and not linked(handle, x, index):  # it was written to meanwhile
         return record_item(x, key)
     return handle
 
@@ -443,9 +447,9 @@ def record_lone(
         return record.note(CONSTANT, (), NO_OPTIONS, out) if out.size == 0 else out
     beside = unary_metadata(x, args, kwargs) if kwargs or len(args) > 1 else None
     handle = record.note(function, args, kwargs, out, index, partial, None, beside)
-    if (
-        type(out) is not np.float64 and is_view(out, data) and not linked(handle, x, index)
-    ):  # it was written to meanwhile
+    kind = type(out)
+    view = kind is not np.float64 and ((kind is ndarray and out.base is data) or is_view(out, data))
+    if view and not linked(handle, x, index):  # it was written to meanwhile
         return record_lone(call, rule, operands, place, options, call_options)
     return handle
 

@@ -69,7 +69,7 @@ class Memory:
 
     data: Any
     place: Any = -1
-    boxes: list["ref[Box]"] = field(factory=list)
+    boxes: Any = field(factory=list)
     owned: bool = True
 
     @classmethod
@@ -117,7 +117,7 @@ def linked(view: Handle, source: Handle, index: int) -> bool:
     if record.functions[index if memory is None else memory.place] is None:
         if memory is None:  # a leaf, which is not assigned to, so that nobody asks for its views
             memory = source.memory = new(Memory)  # its __init__ would take as long again
-            memory.data, memory.place, memory.owned, memory.boxes = source.data, index, True, []
+            memory.data, memory.place, memory.owned, memory.boxes = source.data, index, True, ()
         view.memory = memory
         return True
     mine = (get_ident(),)

@@ -1,7 +1,7 @@
 """The record: an arena with leaves, made afresh for every step."""
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Never, NoReturn, Self
 
 import numpy as np
@@ -385,8 +385,8 @@ class ComputationRecord(Shown):
         array = data
         while type(array) is Tensor:
             array = array.data
-        if self.check_inputs is not None or type(array) is not ndarray:  # an observer sees it, or
-            return self.note(None, (), NO_OPTIONS, data, (), (), None, path)  # it is not NumPy's
+        if type(array) is not ndarray or self.check_inputs is not None:
+            return self.note(None, (), NO_OPTIONS, data, (), (), None, path)
         few = array if array.nbytes <= WHOLE else few_of(array)
         noted = few.tobytes()
         leaf = self.note(None, (), NO_OPTIONS, data, (), (), None, path)

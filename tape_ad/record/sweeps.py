@@ -189,15 +189,15 @@ def swept(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge would c
             total = cotangents[parent]
             shape, dtype = shapes[parent], dtypes[parent]
             given = own_shape
-            if kind in NUMBERS:
-                contribution = ct * partial
-                fresh = True
-            elif kind is ndarray:
+            if kind is ndarray:
                 fresh = True
                 if mine and edge == end and ct.size > LARGE and type(ct) is ndarray:
                     contribution = Scale(partial).pull_into(ct)
                 else:
                     contribution = ct * partial.conjugate()
+            elif kind in NUMBERS:
+                contribution = ct * partial
+                fresh = True
             elif (traits := KNOWN.get(kind) or traits_of(kind)).identity:
                 contribution = ct
                 mine = fresh = False  # its memory is handed on

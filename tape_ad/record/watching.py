@@ -44,6 +44,11 @@ def few_of(array: Plain) -> Plain:
     return as_strided(array, shape, strides, writeable=False)
 
 
+def few_bytes(array: Plain) -> bytes:
+    """Give a few elements of an array, or all of a small one, to be compared later."""
+    return array.tobytes() if array.nbytes <= WHOLE else few_of(array).tobytes()
+
+
 def require_unchanged(arena: Arena, ends: Iterable[int]) -> None:
     """Compare the elements that were noted of leaves with what is there now, before a sweep.
 

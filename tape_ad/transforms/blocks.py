@@ -13,7 +13,13 @@ from attrs import define, field
 
 from tape_ad.base.arrays.interpreter import Batch, looked_through, unwrapped
 from tape_ad.base.arrays.overridable import asarray, is_traced
-from tape_ad.base.errors import OutputError, RecomputationError, RecordMismatchError
+from tape_ad.base.errors import (
+    InPlaceError,
+    MutatedInputError,
+    OutputError,
+    RecomputationError,
+    RecordMismatchError,
+)
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves, unflatten
 from tape_ad.record.arena import Arena
@@ -22,6 +28,7 @@ from tape_ad.record.mutation import linked
 from tape_ad.record.primals import PLAIN_TYPES, is_view, memory_of, primal, read_only
 from tape_ad.record.spaces import unbroadcast
 from tape_ad.record.tensor import Tensor
+from tape_ad.record.watching import few_bytes
 from tape_ad.rules.base import Call, Rule
 from tape_ad.rules.maps import Array
 from tape_ad.transforms.tracing import Transformed
@@ -222,6 +229,9 @@ class Use:
         Which of several have memory of their own in another order than C's: number and array.
     fixed : list of int
         Which show memory of constants, or what may not be written to: the numbers.
+    noted : list of pairs of array and bytes
+        The operands' values and what was kept of a user's function, and a few elements of each at
+        the time of the call.
     """
 
     public: Function
@@ -240,6 +250,7 @@ class Use:
     views: list[tuple[int, Array, int]] = field(factory=list, init=False)
     turned: list[tuple[int, Array]] = field(factory=list, init=False)
     fixed: list[int] = field(factory=list, init=False)
+    noted: list[tuple[Plain, bytes]] = field(factory=list, init=False)
 
     def arguments(self, values: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Fill the operands into the arguments."""
@@ -268,16 +279,27 @@ class Use:
         as one node too.
         """
         args, kwargs = self.arguments(values)
+        users = self.block.keeps_output
+        noted = [(x, few_bytes(x)) for x in values if type(x) is np.ndarray] if users else []
         if Tensor in map(type, values):
             output, saved = self.public(*args, **kwargs), None
         else:
             output, saved = self.block.run(*args, **kwargs)
-        output = map_leaves(functools.partial(as_leaf, self.public), output)
-        arrays = list(filter(has_derivative, flatten(output)))
-        if self.block.keeps_output:
-            saved = output
-        self.output, self.saved = map_leaves(without_data, output), saved
-        self.spaces = list(filter(has_derivative, flatten(self.output)))
+        for x, before in noted:
+            if few_bytes(x) != before:
+                raise InPlaceError(
+                    f"{called(self.public)} writes to an argument, which stands for an array that "
+                    "the derivative needs as it was; let it copy that first, x = x.copy()"
+                )
+        if type(output) is np.ndarray and output.dtype.kind in "fc":  # as of most
+            arrays, self.output = [output], without_data(output)
+            self.spaces = [self.output]
+        else:
+            output = map_leaves(functools.partial(as_leaf, self.public), output)
+            arrays = list(filter(has_derivative, flatten(output)))
+            self.output = map_leaves(without_data, output)
+            self.spaces = list(filter(has_derivative, flatten(self.output)))
+        self.saved = output if users else saved
         if len(arrays) > 1:
             pairs = itertools.product(enumerate(arrays), enumerate(values))
             self.views = [(i, a, j) for (i, a), (j, value) in pairs if is_view(a, value)]
@@ -287,8 +309,36 @@ class Use:
         asked = self.public, self.block, self.tree, self.leaves, self.slots
         compared = not self.block.keeps_output and getattr(self.block, "compares", True)
         sums = sums_of(arrays) if compared else ()
-        used = Use(*asked, values, self.output, self.spaces, saved, np.geterr(), sums)
+        used = Use(*asked, values, self.output, self.spaces, self.saved, np.geterr(), sums)
+        if users:
+            used.noted = noted
+            noted += [(x, few_bytes(x)) for x in arrays if type(x) is np.ndarray]
         return arrays[0] if len(arrays) == 1 else joined(arrays), used
+
+    def filled(self, parts: list[Any], otherwise: Callable[[Any], Any]) -> Any:
+        """Put something in place of the output's arrays, and of its other leaves."""
+        if self.output is self.spaces[0]:
+            return parts[0]
+        following = iter(parts)
+        return map_leaves(
+            lambda leaf, path: next(following) if has_derivative(leaf) else otherwise(leaf),
+            self.output,
+        )
+
+    def require_unchanged(self) -> None:
+        """Refuse the derivative of a user's function where what it is made of was written to.
+
+        Raises
+        ------
+        MutatedInputError
+        """
+        for array, before in self.noted:
+            if few_bytes(array) != before:
+                raise MutatedInputError(
+                    f"an array that {called(self.public)} was given, or gave, was written to "
+                    "after the call, so the derivative would be of something else; let a function "
+                    "with a rule of its own give new arrays, and its derivative write to none"
+                )
 
     def unpacked(self, flat: Array, stack: Shape = ()) -> list[Array]:
         """Take the array that `compute` gives, or a cotangent of it, to the output's arrays."""
@@ -315,11 +365,9 @@ class Use:
         latest = self.latest  # read once, for another thread may sweep the same record
         if latest is None or latest[0] is not ct or latest[1] is not chosen:
             stack = self.stack_of(ct)
-            parts = iter(self.unpacked(ct, stack))
-            cotangents = map_leaves(
-                lambda leaf, path: next(parts) if has_derivative(leaf) else None, self.output
-            )
+            cotangents = self.filled(self.unpacked(ct, stack), lambda leaf: None)
             latest = (ct, chosen, self.block.pull(self, cotangents, stack, chosen))
+            self.require_unchanged()
             self.latest = latest
         if position == self.last:
             self.latest = None
@@ -332,7 +380,9 @@ class Use:
     def push(self, position: int, t: Array) -> Array:
         """Push the tangent of one operand."""
         stack = t.shape[: t.ndim - self.values[position].ndim]
-        return self.packed(self.block.push(self, position, t, stack), stack)
+        pushed = self.packed(self.block.push(self, position, t, stack), stack)
+        self.require_unchanged()
+        return pushed
 
     def stack_of(self, ct: Array) -> Shape:
         """Give the leading axes of a cotangent of the node."""
@@ -469,12 +519,15 @@ class Recording:
             return found.call(self, args, kwargs)
         if not handles_there:
             return self.behind.run(*args, **kwargs)[0]
-        slots = tuple([i for i, leaf in enumerate(leaves) if type(leaf) is Tensor])
-        handles = tuple([leaves[slot] for slot in slots])
         tree = None if bare else unflatten((args, kwargs), itertools.repeat(None))
-        constants = [None if type(leaf) is Tensor else leaf for leaf in leaves]
-        use = Use(self, self.behind, tree, constants, slots)
-        flat = recorded(self, handles, use)
+        constants, slots, handles = list(leaves), [], []
+        for i, leaf in enumerate(leaves):
+            if type(leaf) is Tensor:
+                slots.append(i)
+                handles.append(leaf)
+                constants[i] = None
+        use = Use(self, self.behind, tree, constants, tuple(slots))
+        flat = recorded(self, tuple(handles), use)
         value = flat.data if type(flat) is Tensor else flat
         if type(value) is Tensor and not flat.record.is_within(value.record):
             raise RecordMismatchError(
@@ -493,10 +546,7 @@ class Recording:
                 parts[i].memory = None
             for i in use.fixed:
                 fix(parts[i])
-        following = iter(parts)
-        return map_leaves(
-            lambda leaf, path: next(following) if has_derivative(leaf) else leaf, use.output
-        )
+        return use.filled(parts, lambda leaf: leaf)
 
 
 def answers_itself(found: Any, handles_there: bool) -> bool:
@@ -554,6 +604,8 @@ def is_turned(leaf: Any) -> bool:
 
 def fixed_among(arrays: list[Any], constants: list[Any]) -> list[int]:
     """List which arrays may not be written to, or show the memory of constants."""
+    if len(constants) == 1 and len(arrays) == 1 and type(arrays[0]) is np.ndarray:  # as of most
+        return [] if arrays[0].flags.writeable else [0]
     constants = [each for each in constants if isinstance(each, np.ndarray)]
     found = []
     for i, array in enumerate(arrays):

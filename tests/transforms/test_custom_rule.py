@@ -426,3 +426,69 @@ def test_what_a_rule_gives_is_paired_by_key() -> None:
 def test_a_bare_decorator_says_that_it_is_called() -> None:
     with pytest.raises(TypeError, match=r"write @ta\.custom_rule\(pull=\.\.\.\)"):
         ta.custom_rule(np.exp)  # type: ignore[arg-type]  # what is refused
+
+
+# Arrays that are written to, by the function, by its derivative or by a later call
+
+
+@ta.custom_rule(pull=lambda ct, out, x: 2 * ct)
+def doubled_in_place(x: Any) -> Any:
+    x *= 2
+    return x
+
+
+def test_a_function_that_writes_to_its_argument_is_refused() -> None:
+    with pytest.raises(ta.errors.InPlaceError, match="doubled_in_place writes to an argument"):
+        ta.grad(lambda x: np.sum(doubled_in_place(x * 1.0) * x))(X.copy())
+    np.testing.assert_array_equal(doubled_in_place(X.copy()), 2 * X)
+
+
+def of_a_copy(x: Any) -> Any:
+    y = x * 1.5
+    return np.sum((y + 1) * y * doubled_in_place(y.copy()))
+
+
+def of_what_is_read_later(x: Any) -> Any:
+    y = x * 1.5
+    before = y + 1
+    doubled_in_place(y)
+    return np.sum(before * y)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+@pytest.mark.parametrize("f", [of_a_copy, of_what_is_read_later])
+def test_a_replay_sees_what_a_function_writes_to_its_argument(engine: Any, f: Any) -> None:
+    fast = ta.compile(f, engine=engine, check_every=0)
+    for step in range(4):
+        np.testing.assert_allclose(fast(X + step), f(X + step), rtol=1e-14)
+
+
+@pytest.mark.parametrize("size", [3, 5_000])
+def test_a_buffer_that_a_later_call_fills_is_not_swept_with(size: int) -> None:
+    buffer = np.zeros(size)
+
+    @ta.custom_rule(pull=lambda ct, out, x: ct * out)
+    def exp(x: Any) -> Any:
+        return np.exp(x, out=buffer)
+
+    x = np.linspace(0.1, 0.9, size)
+    np.testing.assert_array_equal(ta.grad(lambda x: np.sum(exp(x)))(x), np.exp(x))
+    with pytest.raises(ta.errors.MutatedInputError, match="let a function with a rule of its own"):
+        ta.grad(lambda x: np.sum(exp(x) * 3) + np.sum(exp(2 * x)))(x)
+
+
+def to_the_output(ct: Any, out: Any, x: Any) -> Any:
+    out *= 2 * ct
+    return out
+
+
+def to_the_argument(ct: Any, out: Any, x: Any) -> Any:
+    x *= 2 * ct
+    return x
+
+
+@pytest.mark.parametrize("pull", [to_the_output, to_the_argument])
+def test_a_derivative_that_writes_to_what_it_is_given_is_refused(pull: Any) -> None:
+    square = ta.custom_rule(pull=pull)(lambda x: x * x)
+    with pytest.raises(ta.errors.MutatedInputError, match="its derivative write to none"):
+        ta.grad(lambda x: np.sum(square(3 * x)))(X.copy())

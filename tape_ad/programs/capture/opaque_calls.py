@@ -18,6 +18,7 @@ from tape_ad.programs.capture.tracers import NUMBERS, is_tracer, plain
 from tape_ad.programs.program import Guard
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.primals import read_only
+from tape_ad.record.watching import few_bytes
 
 Function = Callable[..., Any]
 
@@ -31,6 +32,9 @@ class OpaqueFunction:
     function : callable
     shielded : int
         How many of its first arguments it may not write to.
+    written : list of int
+        Which leaves of its arguments it has written to. In a replay it is given copies of these,
+        as they may stand for arrays that are still to be read, and gives what it has made of them.
     form : list
         What it has returned, leaf by leaf: shapes and types, and what is neither array nor number.
     """
@@ -38,6 +42,7 @@ class OpaqueFunction:
     is_opaque: ClassVar[bool] = True
     function: Function
     shielded: int
+    written: list[int] = field(factory=list, init=False)
     form: list[Any] = field(factory=list)
     _computed: list[Any] = field(factory=list)
 
@@ -61,8 +66,14 @@ class OpaqueFunction:
 
     def output(self, args: Any, kwargs: Any) -> Any:
         """Call the user's function on plain arrays."""
+        leaves = flatten((args, kwargs)) if self.written else []
+        for place in self.written:
+            leaves[place] = leaves[place].copy("K")
+        if leaves:
+            args, kwargs = unflatten((args, kwargs), leaves)
         first = map_leaves(as_shielded, args[: self.shielded])
-        return self.function(*first, *args[self.shielded :], **kwargs)
+        out = self.function(*first, *args[self.shielded :], **kwargs)
+        return (out, [leaves[place] for place in self.written]) if leaves else out
 
     @property
     def __name__(self) -> str:
@@ -96,7 +107,12 @@ def call_opaque(
     if known[0]:
         return function(*args, **kwargs)
     opaque = OpaqueFunction(function, shielded)
-    given, steps = map_leaves(plain, (args, kwargs)), len(capture.steps)
+    tracers, given, steps = given, map_leaves(plain, (args, kwargs)), len(capture.steps)
+    arrays = flatten(given)
+    before = [
+        few_bytes(x) if is_tracer(own) and type(x) is np.ndarray else None
+        for own, x in zip(tracers, arrays, strict=True)
+    ]
     try:
         with apart():  # what it records and differentiates itself is its own affair at each replay
             out = opaque.output(*given)
@@ -106,13 +122,29 @@ def call_opaque(
         _, noted = capture.unwrap((args, kwargs))
         capture.note_failure(opaque, *noted, error)
         raise
+    written = [
+        i for i, noted in enumerate(before) if noted is not None and few_bytes(arrays[i]) != noted
+    ]
+    if written and shielded:
+        raise capture.refusal(
+            f"a derivative, {opaque.__name__}, writes to what it is given ({caller()}), which "
+            "others read as well; let it copy that first, x = x.copy()"
+        )
+    if written:
+        opaque.written = written
+        out = out, [arrays[place].copy("K") for place in written]
     leaves = flatten(out)
     if len(capture.steps) > steps or any(map(is_tracer, leaves)):  # it has found one elsewhere
         return function(*args, **kwargs)
     opaque.form = form_of(leaves)
     opaque._computed.append(filter(varies, leaves))
     noted = iter(capture.call(opaque, args, kwargs))
-    return unflatten(out, [next(noted) if varies(leaf) else leaf for leaf in leaves])
+    result = unflatten(out, [next(noted) if varies(leaf) else leaf for leaf in leaves])
+    if written:
+        result, changed = result
+        for place, each in zip(written, changed, strict=True):
+            tracers[place][...] = each
+    return result
 
 
 def is_opaque(function: Function) -> bool:
