@@ -192,13 +192,18 @@ def extracted(condition: Array, arr: Array) -> Array:
 
 
 def from_roots(seq_of_zeros: Array) -> Array:
-    """Multiply out real roots; see `numpy.poly`."""
-    if np.ndim(seq_of_zeros) != 1 or dtype_of(seq_of_zeros).kind == "c":
-        raise NO_BODY  # where the dtype is as the values are, or eigenvalues may coincide
+    """Multiply out roots; see `numpy.poly`."""
+    if np.ndim(seq_of_zeros) == 2 and len(seq_of_zeros):
+        seq_of_zeros = np.linalg.eigvals(seq_of_zeros)
+    if np.ndim(seq_of_zeros) != 1:
+        raise NO_BODY  # where it is refused
     p: Any = np.ones(1, np.result_type(dtype_of(seq_of_zeros), np.ones(0)))
     for zero in seq_of_zeros:
         p = np.convolve(p, np.stack([np.ones_like(zero), -zero]))
-    return p
+    if dtype_of(p).kind != "c":
+        return p
+    pairs = np.equal(np.sort(seq_of_zeros), np.sort(np.conj(seq_of_zeros)))
+    return np.real(p) if not anywhere(~pairs) else p  # as the values are
 
 
 def roots(p: Array) -> Array:

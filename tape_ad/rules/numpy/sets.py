@@ -28,6 +28,23 @@ def occurrences(
     return index, inverse, counts
 
 
+def distinct(a: Array, axis: int | None = None, equal_nan: bool = True) -> tuple[Array, ...]:
+    """Do what `occurrences` does, by what sorting brings together."""
+    if axis is not None:
+        raise bodies.NO_BODY
+    flat = np.ravel(a)
+    order = np.argsort(flat, kind="stable")
+    rows = flat[order]
+    changes = np.not_equal(rows[1:], rows[:-1])
+    if equal_nan:
+        changes = changes & ~(np.isnan(rows[1:]) & np.isnan(rows[:-1]))
+    begins = np.concatenate([np.ones(min(flat.size, 1), bool), changes])
+    starts = np.flatnonzero(begins)
+    inverse = np.take(np.cumsum(begins) - 1, np.argsort(order, kind="stable"))
+    counts = np.diff(starts, append=flat.size)
+    return order[starts], np.reshape(inverse, np.shape(a)), counts
+
+
 @overridable
 def places_of_values(a: Array) -> Integers:
     """Find where the elements of `numpy.unique_values` first stand; they come in any order."""
@@ -126,5 +143,6 @@ SETS: dict[Any, Entry] = {
     np.setdiff1d: Derivation(setdiff1d, facts=facts.SHAPED_BY_VALUES),
     np.setxor1d: Derivation(setxor1d, facts=facts.SHAPED_BY_VALUES),
     **constants(np.isin, facts=facts.composed(bodies.within)),
-    **constants(occurrences, places_of_values, places_of_common, facts=facts.SHAPED_BY_VALUES),
+    **constants(occurrences, facts=facts.SHAPED_BY_VALUES.also(body=distinct)),
+    **constants(places_of_values, places_of_common, facts=facts.SHAPED_BY_VALUES),
 }
