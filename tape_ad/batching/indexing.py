@@ -114,22 +114,21 @@ def without_masks(batch: Batch, shape: tuple[int, ...], entries: Sequence[Any]) 
         elif hasattr(entry, "ndim") and entry.dtype == bool:
             if entry.shape != shape[axis : axis + used]:
                 raise IndexError("a mask does not match the axes that it is for")
-            if used == 0:
-                yield bool(entry.chosen()) if is_of(entry, batch) else entry
-            elif is_of(entry, batch):
+            if is_of(entry, batch):
                 yield from places_in_each(entry, within=True)
             else:
-                yield from np.nonzero(entry)
+                yield from np.nonzero(entry) if used else (entry,)
             axis += used
             continue
         yield entry
         axis += used
 
 
-def places_in_each(mask: BatchedArray, *, within: bool = False) -> list[BatchedArray]:
+def places_in_each(mask: BatchedArray, *, within: bool = False) -> list[Any]:
     """List the places where elements are not 0, of those that have as many as the most have.
 
-    A library that is `within` a call is told to make that for those with one number of them alone.
+    Of a number it is whether that is not 0. A library that is `within` a call is told to make that
+    for those with one number of them alone.
     """
     batch, shape = mask.batch_here, mask.shape
     if batch.size == 0:
@@ -139,8 +138,10 @@ def places_in_each(mask: BatchedArray, *, within: bool = False) -> list[BatchedA
     if within and asked_by_library() and len(grouped(counts, members_of(batch))) > 1:
         mask.refuse_library(counts)
     count = int(counts[part(batch, counts, caller)])
+    if not shape:
+        return [np.asarray(count > 0)]
     rest = np.argsort(np.logical_not(there), axis=1, kind="stable")[:, :count]
-    places: list[BatchedArray] = []
+    places: list[Any] = []
     for length in reversed(shape):
         places.insert(0, BatchedArray(rest % max(length, 1), batch, whole=True))
         rest = rest // max(length, 1)
