@@ -1,5 +1,6 @@
 """Functions that build arrays: triangles, diagonals, powers, and numbers between two ends."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -266,11 +267,27 @@ def full_like(
     return np.copy(np.broadcast_to(value, a.shape if shape is None else shape))
 
 
+def of_rows(function: Callable[..., Any]) -> Callable[..., Array]:
+    """Make the body of a function of matrices that takes a vector for the rows of one."""
+
+    def body(m: Array, k: int = 0) -> Array:
+        if np.ndim(m) != 1:
+            raise bodies.NO_BODY
+        found: Array = function(np.broadcast_to(m, (len(m), len(m))), k)
+        return found
+
+    return body
+
+
 MATRIX = facts.cores("(m,n)->(m,n)")
 
 BUILDING: dict[Any, Entry] = {
-    np.tril: rule(below, signature=arguments_of(np.tril, "m", "k"), facts=MATRIX),
-    np.triu: rule(above, signature=arguments_of(np.triu, "m", "k"), facts=MATRIX),
+    np.tril: rule(
+        below, signature=arguments_of(np.tril, "m", "k"), facts=MATRIX, body=of_rows(np.tril)
+    ),
+    np.triu: rule(
+        above, signature=arguments_of(np.triu, "m", "k"), facts=MATRIX, body=of_rows(np.triu)
+    ),
     np.diag: rule(diag, signature=arguments_of(np.diag, "v", "k"), facts=facts.moves("v")),
     np.diagflat: rule(
         diagflat, signature=arguments_of(np.diagflat, "v", "k"), facts=facts.moves("v")

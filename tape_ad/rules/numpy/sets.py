@@ -61,6 +61,18 @@ def places_of_common(ar1: Array, ar2: Array, assume_unique: bool) -> tuple[Integ
     return first, second
 
 
+def common(ar1: Array, ar2: Array, assume_unique: bool) -> tuple[Array, Array]:
+    """Do what `places_of_common` does, by what sorting brings together."""
+    arrays = [np.ravel(ar1), np.ravel(ar2)]
+    firsts = [np.arange(a.size) if assume_unique else occurrences(a)[0] for a in arrays]
+    together = np.concatenate([np.take(a, i) for a, i in zip(arrays, firsts, strict=True)])
+    order = np.argsort(together, kind="stable")
+    rows = np.take(together, order)
+    places = np.flatnonzero(np.equal(rows[1:], rows[:-1]))
+    second = np.take(order, places + 1) - firsts[0].size
+    return np.take(firsts[0], np.take(order, places)), np.take(firsts[1], second)
+
+
 def unique(
     ar: Array,
     return_index: bool = False,
@@ -144,5 +156,6 @@ SETS: dict[Any, Entry] = {
     np.setxor1d: Derivation(setxor1d, facts=facts.SHAPED_BY_VALUES),
     **constants(np.isin, facts=facts.composed(bodies.within)),
     **constants(occurrences, facts=facts.SHAPED_BY_VALUES.also(body=distinct)),
-    **constants(places_of_values, places_of_common, facts=facts.SHAPED_BY_VALUES),
+    **constants(places_of_values, facts=facts.SHAPED_BY_VALUES),
+    **constants(places_of_common, facts=facts.SHAPED_BY_VALUES.also(body=common)),
 }
