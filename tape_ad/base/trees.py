@@ -358,6 +358,13 @@ def named(tree: Any) -> dict[str, Any]:
     return names
 
 
+def by_name(tree: Any) -> Mapping[str, Any]:
+    """Give a tree of arrays as a store: names, with dots for what is nested, and arrays."""
+    if isinstance(tree, Mapping) and (type(tree) is not dict or all(map(is_leaf, tree.values()))):
+        return tree
+    return named(tree)
+
+
 def with_names(tree: Any) -> list[tuple[str, Any]]:
     """List the leaves, each behind the keys, places and fields on the way to it."""
     structure = structure_of(tree.__class__)

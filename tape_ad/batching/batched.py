@@ -5,7 +5,7 @@ import inspect
 import operator
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 from attrs import define, field
@@ -38,6 +38,7 @@ from tape_ad.batching.parts import (
 from tape_ad.record.primals import is_number_like
 
 Function = Callable[..., Any]
+Rest = ParamSpec("Rest")
 
 RATIO = 2
 """How many of a batch a run has to be for, on average, to be better than a run for each."""
@@ -470,7 +471,7 @@ def leave(batch: Batch, before: Active) -> None:
 
 
 def batched(
-    f: Function,
+    f: Callable[Rest, Any],
     in_axes: Any = 0,
     out_axes: Any = 0,
     *,

@@ -286,16 +286,19 @@ def test_a_function_with_a_rule_of_its_own_is_called_for_one_after_the_other() -
 
 
 def test_what_is_called_in_a_loop_is_listed_and_told_once() -> None:
-    f = ta.batched(np.real_if_close)
-    with pytest.warns(BatchWarning, match=r"np\.real_if_close"):
+    def pieces(x: Array) -> Array:
+        return np.piecewise(x, [x < 0], [np.negative, np.square])
+
+    f = ta.batched(pieces)
+    with pytest.warns(BatchWarning, match=r"np\.piecewise"):
         found = f(X)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         f(X)
 
-    same(found, [np.real_if_close(x) for x in X])
-    assert f.looped == {"np.real_if_close": 2}
-    assert "np.real_if_close: 2 times" in f.explain()
+    same(found, [pieces(x) for x in X])
+    assert f.looped == {"np.piecewise": 2}
+    assert "np.piecewise: 2 times" in f.explain()
     assert "at once" in ta.batched(np.sin).explain()
 
 
@@ -648,6 +651,16 @@ def test_operators_of_integers_have_the_dtype_of_one(function: Any, dtype: Any) 
     given, expected = ta.batched(function)(x), function(x)
     assert given.dtype == expected.dtype
     np.testing.assert_array_equal(given, expected)
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+def test_places_are_those_in_each() -> None:
+    def picked(x: Array) -> Any:
+        return np.sum(x[np.where(x > x[0])[0]] ** 2)
+
+    x = np.array([[0.3, 0.5, 0.7, 0.2], [0.3, 0.1, 0.6, 0.8]])
+    np.testing.assert_allclose(ta.batched(picked)(x), [*map(picked, x)])
+    np.testing.assert_allclose(ta.batched(ta.grad(picked))(x), np.where(x > 0.3, 2 * x, 0))
 
 
 # The size of the batch, parts of it, and random generators

@@ -324,6 +324,20 @@ def broadcast_arrays(*args: Any) -> tuple[Any, ...]:
     return tuple(found)
 
 
+@stands_in_for(np.broadcast)
+class Broadcast:
+    """Stand in for `numpy.broadcast`, which goes through the elements."""
+
+    def __init__(self, *args: Any) -> None:
+        self.parts = broadcast_arrays(*args)
+        self.shape, self.size = self.parts[0].shape, self.parts[0].size
+        self.nd = self.ndim = self.parts[0].ndim
+        self.numiter = len(args)
+
+    def __iter__(self) -> Iterator[Any]:
+        return zip(*[np.reshape(each, -1) for each in self.parts], strict=True)
+
+
 INITIAL: dict[Any, np.ufunc] = {
     np.sum: np.add,
     np.prod: np.multiply,
