@@ -81,6 +81,8 @@ def joined_before(*args: Any, **options: Any) -> Array:
 
 def joined_or_along(given: Mapping[str, Any]) -> facts.Facts:
     """Tell what is known of `numpy.diff`, which may join something to the array before."""
+    if given["n"] == 0:
+        return facts.elementwise("a")
     joins = given["prepend"] is not NO_VALUE or given["append"] is not NO_VALUE
     return facts.composed(joined_before) if joins else facts.along()
 
