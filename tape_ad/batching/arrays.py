@@ -171,7 +171,10 @@ class BatchedArray(ArrayInterface, BitsInPlace):
         return number
 
     def __int__(self) -> int:
-        number: int = self.number(int)
+        each = self
+        if self.dtype.kind == "f" and self.size == 1 and not hasattr(self.stack, "record"):
+            each = BatchedArray(np.trunc(self.stack), self.batch_here)  # the same for more of them
+        number: int = each.number(int)
         return number
 
     def __index__(self) -> int:

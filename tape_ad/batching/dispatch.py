@@ -22,7 +22,7 @@ from tape_ad.batching.arrays import (
     asked_by_library,
     shape_of_one,
 )
-from tape_ad.batching.basics import Looped, is_of
+from tape_ad.batching.basics import Handler, Looped, is_of
 from tape_ad.batching.decisions import AgainError, doubt, members_of, part
 from tape_ad.batching.derived import elementwise, like_one
 from tape_ad.batching.indexing import item_of_all, written_to_all
@@ -94,17 +94,10 @@ def for_all(
             return wrapped(batch, general(batch, function, args, kwargs))
         handler = handler_of(function)
         if handler is not None:
-            out = handler(batch, function, args, kwargs)
-            if is_of(out, batch):
-                raise Looped  # as there are arrays of the batch in a list that it has not looked at
-            view = facts.view
-            kept = view or function is np.astype
-            number = kept and is_number(args[0])
-            whole = function in WHOLE or (kept and not number)
-            result = wrapped(batch, unlinked(out) if number else out, whole)
-            if view and not number and is_of(args[0], batch) and function is not viewed:
-                note_copied(function, args, kwargs, result)
-            return result
+            try:
+                return handled(batch, handler, function, args, kwargs)
+            except Looped:
+                pass
         entry = entry_of(function)
         if type(entry) is Derivation:
             operands, options = args, kwargs
@@ -118,6 +111,21 @@ def for_all(
     except (Looped, NoRuleError, UnsupportedArgumentError, InPlaceError, *OF_VALUES):
         pass
     return looped(batch, function, args, kwargs)
+
+
+def handled(batch: Batch, handler: Handler, function: Function, args: Any, kwargs: Any) -> Any:
+    """Compute a function for all in the way that is known for it."""
+    out = handler(batch, function, args, kwargs)
+    if is_of(out, batch):
+        raise Looped  # as there are arrays of the batch in a list that it has not looked at
+    view = known_facts(function).view
+    kept = view or function is np.astype
+    number = kept and is_number(args[0])
+    whole = function in WHOLE or (kept and not number)
+    result = wrapped(batch, unlinked(out) if number else out, whole)
+    if view and not number and is_of(args[0], batch) and function is not viewed:
+        note_copied(function, args, kwargs, result)
+    return result
 
 
 OF_VALUES = (ValueError, ArithmeticError, IndexError)

@@ -45,6 +45,9 @@ PLAIN = frozenset([int, slice, type(None), type(Ellipsis)])
 
 def item_of_all(batch: Batch, x: Any, key: Any) -> Any:
     """Compute ``x[key]`` for all; either may be batched, and one of them is."""
+    entries = key if type(key) is tuple else (key,)
+    if not is_of(x, batch) and any(is_mask(entry, batch) for entry in entries):
+        x = BatchedArray(spread(batch, x), batch)
     whole, order = key_of_all(batch, x, key)
     out = x.stack[whole] if is_of(x, batch) else x[whole]
     return out if order is None else np.moveaxis(out, *order)
@@ -114,22 +117,21 @@ def without_masks(batch: Batch, shape: tuple[int, ...], entries: Sequence[Any]) 
         elif hasattr(entry, "ndim") and entry.dtype == bool:
             if entry.shape != shape[axis : axis + used]:
                 raise IndexError("a mask does not match the axes that it is for")
-            if used == 0:
-                yield bool(entry.chosen()) if is_of(entry, batch) else entry
-            elif is_of(entry, batch):
+            if is_of(entry, batch):
                 yield from places_in_each(entry, within=True)
             else:
-                yield from np.nonzero(entry)
+                yield from np.nonzero(entry) if used else (entry,)
             axis += used
             continue
         yield entry
         axis += used
 
 
-def places_in_each(mask: BatchedArray, *, within: bool = False) -> list[BatchedArray]:
+def places_in_each(mask: BatchedArray, *, within: bool = False) -> list[Any]:
     """List the places where elements are not 0, of those that have as many as the most have.
 
-    A library that is `within` a call is told to make that for those with one number of them alone.
+    Of a number it is whether that is not 0. A library that is `within` a call is told to make that
+    for those with one number of them alone.
     """
     batch, shape = mask.batch_here, mask.shape
     if batch.size == 0:
@@ -139,8 +141,10 @@ def places_in_each(mask: BatchedArray, *, within: bool = False) -> list[BatchedA
     if within and asked_by_library() and len(grouped(counts, members_of(batch))) > 1:
         mask.refuse_library(counts)
     count = int(counts[part(batch, counts, caller)])
+    if not shape:
+        return [np.asarray(count > 0)]
     rest = np.argsort(np.logical_not(there), axis=1, kind="stable")[:, :count]
-    places: list[BatchedArray] = []
+    places: list[Any] = []
     for length in reversed(shape):
         places.insert(0, BatchedArray(rest % max(length, 1), batch, whole=True))
         rest = rest // max(length, 1)
@@ -297,8 +301,8 @@ def taken_along(batch: Batch, function: Function, args: Any, kwargs: Options) ->
     a, indices, axis = named(
         args, kwargs if len(args) > 2 else {"axis": -1, **kwargs}, "arr", "indices", "axis"
     )
-    if axis is None and is_of(a, batch) and is_of(indices, batch):
-        return function(flattened(a), indices.stack, 1)
+    if axis is None and ndim_of(indices) == 1:
+        return function(np.reshape(spread(batch, a), (batch.size, -1)), spread(batch, indices), 1)
     if axis is None or ndim_of(a) != ndim_of(indices):
         raise Looped
     ndim = ndim_of(a)
@@ -324,13 +328,12 @@ def counted(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any
 
 def searched(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Look up values in sorted ones, either of which may be batched."""
-    if len(args) != 2:
-        raise Looped
-    if is_of(args[0], batch):
-        return bodies.searched(*args, **kwargs).stack
-    if is_of(kwargs.get("sorter"), batch):
-        raise Looped
-    return function(args[0], args[1].stack, **kwargs)
+    names = ("a", "v", "side", "sorter")
+    options = {"side": "left", "sorter": None} | dict(kwargs)
+    a, v, side, sorter = named(args, {name: options[name] for name in names[len(args) :]}, *names)
+    if is_of(a, batch) or is_of(sorter, batch):
+        return bodies.searched(a if sorter is None else np.take(a, sorter), v, side).stack
+    return function(a, v.stack, side, sorter)
 
 
 def windows(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:

@@ -163,15 +163,17 @@ def padded(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Pad each."""
     x = lone(batch, args, kwargs)
     width = args[1] if len(args) > 1 else kwargs["pad_width"]
-    if isinstance(width, dict) or any(
-        ndim_of(kwargs.get(name, 0)) for name in ("constant_values", "end_values", "stat_length")
-    ):
+    ends = ("constant_values", "end_values")
+    if isinstance(width, dict) or any(ndim_of(kwargs.get(name, 0)) for name in ends):
         raise Looped
     mode = args[2] if len(args) > 2 else kwargs.get("mode", "constant")
     if not isinstance(mode, str) or x.ndim == 0:
         raise Looped
     widths = np.broadcast_to(width, (x.ndim, 2)).tolist()
     rest = {name: value for name, value in kwargs.items() if name not in ("pad_width", "mode")}
+    if rest.get("stat_length") is not None:
+        lengths = np.broadcast_to(rest["stat_length"], (x.ndim, 2)).tolist()
+        rest["stat_length"] = [(1, 1), *map(tuple, lengths)]
     return function(x.stack, [(0, 0), *map(tuple, widths)], mode, **rest)
 
 

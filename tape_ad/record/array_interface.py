@@ -627,7 +627,9 @@ def number_of(handle: Any, kind: str) -> Any:
             "the digits of the number, and would drop the gradient; write t.data if none is meant "
             "to flow"
         )
-    if read or (copied and kind == "int"):
+    if copied and kind == "int":
+        return int(handle.data)
+    if read:
         return handle.data.item()
     instead = (
         BY_COMPILED_CODE

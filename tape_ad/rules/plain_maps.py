@@ -1,11 +1,14 @@
 """Linear maps that hold plain arrays only, so that a sweep of handles can record them whole."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import overridable, whole
+from tape_ad.base.arrays.overridable import batch_in, overridable, whole
+from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.base.trees import flatten
 from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, along, arguments_of, rule
 from tape_ad.rules.maps import Adjoint, Array
@@ -152,13 +155,27 @@ class Gather(PlainMap):
         return total
 
 
+def by_lines(name: str) -> Callable[..., Array]:
+    """Make the body of a call of a map that holds what is another for each of a batch."""
+
+    def body(array: Array, linear: PlainMap) -> Array:
+        if batch_in(flatten(linear)) is None:
+            raise UnsupportedArgumentError("the map is one call")
+        found: Array = getattr(linear, name)(array)
+        return found
+
+    return body
+
+
 PLAIN_MAPS: dict[Any, Entry] = {
     pushed: rule(
-        lambda out, t, linear: linear, signature=arguments_of(pushed, "t"), facts=facts.leading("t")
+        lambda out, t, linear: linear,
+        signature=arguments_of(pushed, "t"),
+        facts=facts.leading("t").also(body=by_lines("forward")),
     ),
     pulled: rule(
         lambda out, ct, linear: Adjoint(linear),
         signature=arguments_of(pulled, "ct"),
-        facts=facts.leading("ct"),
+        facts=facts.leading("ct").also(body=by_lines("backward")),
     ),
 }

@@ -52,6 +52,18 @@ def total(case: Case, leaves: Any) -> Array:
     return sum(np.sum(out * np.cos(np.arange(out.size)).reshape(out.shape)) for out in outs)
 
 
+def weighted(slopes: Any) -> Any:
+    """Add up the real parts of gradients, each element with a factor of its own."""
+
+    def function(*leaves: Array) -> Array:
+        return sum(
+            np.sum(np.real(each) * np.sin(1 + np.arange(each.size)).reshape(each.shape))
+            for each in slopes(*leaves)
+        )
+
+    return function
+
+
 @define
 class Loops:
     """What is computed one after the other.
@@ -60,19 +72,22 @@ class Loops:
     ----------
     tried : int
         The number of cases.
-    values, gradients : dict
-        For each case with a loop in them, what is called in it.
+    values, gradients, second : dict
+        For each case with a loop in them, what is called in it; `second` is for gradients of
+        gradients.
     """
 
     tried: int = 0
     values: dict[str, set[str]] = field(factory=dict)
     gradients: dict[str, set[str]] = field(factory=dict)
+    second: dict[str, set[str]] = field(factory=dict)
 
     @property
     def found(self) -> dict[str, set[str]]:
-        """For each case with a loop in either, what is called in it."""
-        every = self.values.keys() | self.gradients.keys()
-        return {x: self.values.get(x, set()) | self.gradients.get(x, set()) for x in every}
+        """For each case with a loop in any of them, what is called in it."""
+        orders = self.values, self.gradients, self.second
+        every = self.values.keys() | self.gradients.keys() | self.second.keys()
+        return {x: set().union(*(order.get(x, ()) for order in orders)) for x in every}
 
 
 def looped(function: Any, stacks: list[Any]) -> set[str]:
@@ -83,8 +98,8 @@ def looped(function: Any, stacks: list[Any]) -> set[str]:
     return set(batched.looped)
 
 
-def count(checked: Iterable[Case]) -> Loops:
-    """Count the cases that have a loop, in the value or in the gradient."""
+def count(checked: Iterable[Case], *, second: bool = True) -> Loops:
+    """Count the cases that have a loop, in the value, the gradient or the `second` order."""
     loops = Loops()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -99,11 +114,12 @@ def count(checked: Iterable[Case]) -> Loops:
             if found := looped(lambda *leaves, case=case: outputs(case, leaves), stacks):
                 loops.values[str(case)] = found
             if id(case.row) in DIFFERENTIATED:
-                slopes = ta.grad(
-                    lambda *leaves, case=case: total(case, leaves), tuple(range(len(stacks)))
-                )
+                places = tuple(range(len(stacks)))
+                slopes = ta.grad(lambda *leaves, case=case: total(case, leaves), places)
                 if found := looped(slopes, stacks):
                     loops.gradients[str(case)] = found
+                if second and (found := looped(ta.grad(weighted(slopes), places), stacks)):
+                    loops.second[str(case)] = found
     return loops
 
 
@@ -114,8 +130,8 @@ def main() -> None:
     wanted = parser.parse_args().cases
     loops = count(case for case in VALUES if wanted is None or wanted in str(case))
     print(
-        f"{len(loops.found)} of {loops.tried} cases have a loop, {len(loops.values)} in the value "
-        f"and {len(loops.gradients)} in the gradient"
+        f"{len(loops.found)} of {loops.tried} cases have a loop, {len(loops.values)} in the value, "
+        f"{len(loops.gradients)} in the gradient and {len(loops.second)} in that of the gradient"
     )
     if wanted is not None:
         for name, found in loops.found.items():

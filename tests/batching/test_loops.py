@@ -10,8 +10,8 @@ from tests.sampling import EVERY_ROW, some
 
 ENTRIES = 44
 OLD = np.lib.NumpyVersion(scipy.__version__) < "1.16.0"
-LOOPS = 624 if OLD else 430
-"""The number of cases with a loop in value or gradient, of all in the table.
+LOOPS = 410 if OLD else 211
+"""The number of cases with a loop in value, gradient or second order, of all in the table.
 
 An older SciPy takes stacks of matrices in fewer places, and the newest has more cases.
 """
@@ -27,5 +27,5 @@ def test_loops_in_a_batch_become_fewer() -> None:
 
 
 def test_a_share_of_the_rows_has_no_more_loops_than_it_should() -> None:
-    loops = count(some(VALUES, 12))
+    loops = count(some(VALUES, 12), second=False)
     assert len(loops.found) / loops.tried <= 1.25 * LOOPS / len(VALUES)

@@ -233,7 +233,11 @@ def within(axis: Any, ndim: int) -> bool:
 def check(function: Function, facts: Facts, given: dict[str, Any]) -> int:
     """Check what is said of a function on one call of it, and on some like it."""
     if facts.by is not None:
-        bound = call_signature(function).bind(*given.values())
+        signature = call_signature(function)
+        by_place = given.keys() - signature.parameters or any(
+            each.kind is each.POSITIONAL_ONLY for each in signature.parameters.values()
+        )
+        bound = signature.bind(*given.values()) if by_place else signature.bind(**given)
         bound.apply_defaults()
         facts = facts.by(bound.arguments)
     if facts.axis:

@@ -146,8 +146,9 @@ polynomial = own_lines(np.polyval, poly1d=())
 
 def convolved(a: Array, v: Array, mode: str = "full") -> Array:
     """Slide one vector, turned round, along another; see `numpy.convolve`."""
+    a, v = (np.reshape(x, (1,)) if np.ndim(x) == 0 else x for x in (a, v))
     if any(np.ndim(x) != 1 for x in (a, v)) or not len(a) or not len(v):
-        raise NO_BODY  # where it is refused, or reshaped
+        raise NO_BODY  # where it is refused
     a, v = (v, a) if len(v) > len(a) else (a, v)
     return slid(a, v[::-1], mode, len(v) - 1 - (len(v) - 1) // 2)
 
@@ -261,17 +262,34 @@ def extracted(condition: Array, arr: Array) -> Array:
     return np.take(np.ravel(arr), np.nonzero(np.ravel(condition))[0])
 
 
+def lexsorted(keys: Any, axis: int = -1) -> Array:
+    """Order by several keys, the last one first; see `numpy.lexsort`."""
+    order: Any = None
+    for key in keys:
+        if np.ndim(key) == 0:
+            raise NO_BODY
+        rows = key if order is None else np.take_along_axis(key, order, axis)
+        step = np.argsort(rows, axis=axis, kind="stable")
+        order = step if order is None else np.take_along_axis(order, step, axis)
+    return order
+
+
 # Polynomials
 
 
 def from_roots(seq_of_zeros: Array) -> Array:
-    """Multiply out real roots; see `numpy.poly`."""
-    if np.ndim(seq_of_zeros) != 1 or dtype_of(seq_of_zeros).kind == "c":
-        raise NO_BODY  # where the dtype is as the values are, or eigenvalues may coincide
+    """Multiply out roots; see `numpy.poly`."""
+    if np.ndim(seq_of_zeros) == 2 and len(seq_of_zeros):
+        seq_of_zeros = np.linalg.eigvals(seq_of_zeros)
+    if np.ndim(seq_of_zeros) != 1:
+        raise NO_BODY  # where it is refused
     p: Any = np.ones(1, np.result_type(dtype_of(seq_of_zeros), np.ones(0)))
     for zero in seq_of_zeros:
         p = np.convolve(p, np.stack([np.ones_like(zero), -zero]))
-    return p
+    if dtype_of(p).kind != "c":
+        return p
+    pairs = np.equal(np.sort(seq_of_zeros), np.sort(np.conj(seq_of_zeros)))
+    return np.real(p) if not anywhere(~pairs) else p  # as the values are
 
 
 def roots(p: Array) -> Array:
@@ -294,6 +312,14 @@ def vander(x: Array, N: int | None = None, increasing: bool = False) -> Array:  
     later = np.broadcast_to(x[:, None], (len(x), max(count - 1, 0)))
     powers = np.multiply.accumulate(np.concatenate((first, later), axis=1), axis=1)
     return powers if increasing else powers[:, ::-1]
+
+
+def real_if_close(a: Array, tol: float = 100) -> Array:
+    """Drop imaginary parts that are small; see `numpy.real_if_close`."""
+    if dtype_of(a).kind != "c":
+        return a
+    bound = tol * np.finfo(dtype_of(a)).eps if tol > 1 else tol
+    return np.real(a) if np.all(np.absolute(np.imag(a)) < bound) else a
 
 
 # Searching
@@ -414,7 +440,7 @@ def least_squares(a: Array, b: Array, rcond: float | None = None) -> tuple[Array
     if np.ndim(a) != 2 or 0 in np.shape(a) or np.ndim(b) not in (1, 2):
         raise NO_BODY
     if dtype_of(a) != np.result_type(dtype_of(a), dtype_of(b)):
-        raise NO_BODY  # NumPy computes in the wider dtype, and gives singular values of that
+        a = a.astype(np.result_type(dtype_of(a), dtype_of(b)))  # as the singular values are, too
     (m, n), dtype = np.shape(a), np.result_type(a, b, np.float64)
     q, r = np.linalg.qr(a) if m >= n else (None, a)
     s = np.linalg.svd(r, compute_uv=False)  # of a triangle, where there is one, it is quicker

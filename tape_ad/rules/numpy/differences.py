@@ -80,6 +80,8 @@ def joined_before(*args: Any, **options: Any) -> Array:
 
 def joined_or_along(given: Mapping[str, Any]) -> facts.Facts:
     """Tell what is known of `numpy.diff`, which may join something to the array before."""
+    if given["n"] == 0:
+        return facts.elementwise("a")
     joins = given["prepend"] is not NO_VALUE or given["append"] is not NO_VALUE
     if not np.any(given["n"]):
         return facts.UNKNOWN  # as its axis counts for nothing

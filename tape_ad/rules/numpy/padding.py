@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import whole
+from tape_ad.base.arrays.overridable import as_in_key, batch_in, whole
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules import facts
-from tape_ad.rules.base import Call, Entry, along, rule
+from tape_ad.rules.base import Call, Entry, along, as_array, rule
 from tape_ad.rules.maps import SAME, Adjoint, Array, Chain, Index, LinearMap, Shape, Stretch
 from tape_ad.rules.maps.patterns import ALL, Pattern, dense, joined, reads, separable
+from tape_ad.rules.numpy import bodies
 from tape_ad.rules.plain_maps import PlainMap, summed_by_index
 
 Widths = list[tuple[int, int]]
@@ -92,6 +93,8 @@ class Margins(PlainMap):
         shape = list(t.shape)
         shape[self.axis] = self.before + self.after
         margins = np.zeros(shape, t.dtype)
+        if batch_in((self.head, self.tail)) is not None:
+            margins = as_in_key(margins, (self.head, self.tail)).copy()
         if self.index is not None:
             inside = np.take(t, self.index, axis=self.axis)
             margins += inside if self.inner is None else self.weighted(inside, self.inner)
@@ -104,6 +107,7 @@ class Margins(PlainMap):
 
     def backward(self, ct: Array) -> Array:
         stop = self.before + self.length
+        ct = as_in_key(ct, (self.head, self.tail))
         total = ct[along(self.axis, slice(self.before, stop))].copy()
         left = ct[along(self.axis, slice(0, self.before))]
         right = ct[along(self.axis, slice(stop, None))]
@@ -196,6 +200,7 @@ def shares_of_median(shape: Shape, middle: list[int], order: Any, axis: int) -> 
     """Share a median among what stands in the middle of an order."""
     weights = np.zeros(shape)
     if order is not None:
+        weights = as_in_key(weights, (order,)).copy()
         places = np.take(order, middle, axis=axis)
         np.put_along_axis(weights, places, 1 / len(middle), axis=axis)
     return weights
@@ -391,9 +396,19 @@ class Ends:
         return np.stack([np.stack(pair, axis=-1) for pair in sums], axis=-2)
 
 
+def ramped(array: Array, pad_width: Any, mode: str, *, end_values: Any) -> Array:
+    """Pad with what goes straight to given values: with what goes to 0, and what they add."""
+    if array.dtype.kind not in "fc":
+        raise bodies.NO_BODY  # which is rounded
+    out, values = np.pad(array, pad_width, mode="linear_ramp"), as_array(end_values)
+    return out + of_values(out, array, values, pad_width, mode).push(values.astype(array.dtype))
+
+
 def moved(given: Mapping[str, Any]) -> facts.Facts:
     """Say what is known of a call: in a few modes, elements are moved."""
     mode, options = given["mode"], given.get("kwargs", {})
+    if mode == "linear_ramp" and "end_values" in options:
+        return facts.composed(ramped)
     if mode == "constant":
         return facts.moves("array", VALUES[mode])
     moves = mode in ("edge", "wrap") or (

@@ -39,6 +39,7 @@ from tape_ad.rules.maps import (
     Scale,
 )
 from tape_ad.rules.maps.patterns import elementwise
+from tape_ad.rules.numpy import bodies
 from tape_ad.rules.numpy.elementwise import is_complex, power_base, power_exponent
 
 DEGREE = math.pi / 180
@@ -206,7 +207,7 @@ PARTS: dict[Any, Entry] = {
     np.real_if_close: rule(
         real_if_close,
         signature=arguments_of(np.real_if_close, "a", "tol"),
-        facts=facts.Facts(dtype_by_values=True),
+        facts=facts.Facts(dtype_by_values=True, body=bodies.real_if_close),
     ),
     # Piecewise constant
     **constants(np.fix, facts=facts.ELEMENTWISE),

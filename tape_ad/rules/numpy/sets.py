@@ -28,6 +28,23 @@ def occurrences(
     return index, inverse, counts
 
 
+def distinct(a: Array, axis: int | None = None, equal_nan: bool = True) -> tuple[Array, ...]:
+    """Do what `occurrences` does, by what sorting brings together."""
+    if axis is not None:
+        raise bodies.NO_BODY
+    flat = np.ravel(a)
+    order = np.argsort(flat, kind="stable")
+    rows = flat[order]
+    changes = np.not_equal(rows[1:], rows[:-1])
+    if equal_nan:
+        changes = changes & ~(np.isnan(rows[1:]) & np.isnan(rows[:-1]))
+    begins = np.concatenate([np.ones(min(flat.size, 1), bool), changes])
+    starts = np.flatnonzero(begins)
+    inverse = np.take(np.cumsum(begins) - 1, np.argsort(order, kind="stable"))
+    counts = np.diff(starts, append=flat.size)
+    return order[starts], np.reshape(inverse, np.shape(a)), counts
+
+
 @overridable
 def places_of_values(a: Array) -> Integers:
     """Find where the elements of `numpy.unique_values` first stand; they come in any order."""
@@ -42,6 +59,18 @@ def places_of_common(ar1: Array, ar2: Array, assume_unique: bool) -> tuple[Integ
     """Find where the elements that are in both arrays first stand in each."""
     _, first, second = np.intersect1d(ar1, ar2, assume_unique, True)
     return first, second
+
+
+def common(ar1: Array, ar2: Array, assume_unique: bool) -> tuple[Array, Array]:
+    """Do what `places_of_common` does, by what sorting brings together."""
+    arrays = [np.ravel(ar1), np.ravel(ar2)]
+    firsts = [np.arange(a.size) if assume_unique else occurrences(a)[0] for a in arrays]
+    together = np.concatenate([np.take(a, i) for a, i in zip(arrays, firsts, strict=True)])
+    order = np.argsort(together, kind="stable")
+    rows = np.take(together, order)
+    places = np.flatnonzero(np.equal(rows[1:], rows[:-1]))
+    second = np.take(order, places + 1) - firsts[0].size
+    return np.take(firsts[0], np.take(order, places)), np.take(firsts[1], second)
 
 
 def unique(
@@ -121,5 +150,7 @@ SETS: dict[Any, Entry] = {
     np.setdiff1d: Derivation(setdiff1d, facts=facts.SHAPED_BY_VALUES),
     np.setxor1d: Derivation(setxor1d, facts=facts.SHAPED_BY_VALUES),
     **constants(np.isin, facts=facts.composed(bodies.within)),
-    **constants(occurrences, places_of_values, places_of_common, facts=facts.SHAPED_BY_VALUES),
+    **constants(occurrences, facts=facts.SHAPED_BY_VALUES.also(body=distinct)),
+    **constants(places_of_values, facts=facts.SHAPED_BY_VALUES),
+    **constants(places_of_common, facts=facts.SHAPED_BY_VALUES.also(body=common)),
 }

@@ -366,6 +366,7 @@ SORTING: dict[Any, Entry] = {
     np.sort_complex: Derivation(sort_complex),
     # Where elements are, as plain data
     **constants(np.argsort, np.argpartition, stable_order, facts=facts.along()),
-    **constants(np.lexsort, np.searchsorted),
+    **constants(np.lexsort, facts=facts.composed(bodies.lexsorted)),
+    **constants(np.searchsorted),
     **constants(np.digitize, facts=facts.cores("(),(k)!->()").also(may_raise=True)),
 }

@@ -112,6 +112,14 @@ def discrete_signature(a: Array, q: Array, method: Any = None) -> Call:
     return (as_array(a), as_array(q)), {"method": method}
 
 
+def direct(a: Array, q: Array, method: Any = None) -> Array:
+    """Solve a small Stein equation as SciPy does, as one system for all elements."""
+    if method not in (None, "direct") or (method is None and a.shape[-1] >= 10):
+        raise UnsupportedArgumentError("SciPy solves it in another way")
+    system = np.eye(q.size) - np.kron(a, np.conj(a))
+    return np.reshape(np.linalg.solve(system, np.ravel(q)), q.shape)
+
+
 # Riccati
 
 
@@ -174,7 +182,10 @@ def discrete(position: int) -> Any:
 
 RICCATI: dict[Any, Entry] = {
     solve_discrete_lyapunov: rule(
-        steady, lambda out, a, q, method: stein(a), signature=discrete_signature
+        steady,
+        lambda out, a, q, method: stein(a),
+        signature=discrete_signature,
+        body=direct,
     ),
     solve_continuous_are: rule(
         *map(continuous, range(4)), signature=riccati_signature(solve_continuous_are)

@@ -257,13 +257,23 @@ def of_series(original: Function, function: Function) -> Function:
     return calling
 
 
+ROUNDING: dict[Function, Function] = {
+    math.floor: np.floor,
+    math.ceil: np.ceil,
+    math.trunc: np.trunc,
+}
+"""Functions that give an integer, and NumPy's that give it as a float."""
+
+
 def of_values(original: Function) -> Function:
     """Make what stands in for a function that gives an integer or an answer, on plain numbers."""
 
     @functools.wraps(original)
     def calling(*args: Any, **kwargs: Any) -> Any:
-        given = [primal(as_number(x)).item() if is_active(x) else x for x in args]
-        return original(*given, **kwargs)
+        given = [primal(as_number(x)) if is_active(x) else x for x in args]
+        if original in ROUNDING and hasattr(given[0], "batch_here"):
+            return int(ROUNDING[original](given[0]))  # which is the same for more of a batch
+        return original(*[x.item() if hasattr(x, "item") else x for x in given], **kwargs)
 
     return calling
 
