@@ -356,28 +356,6 @@ def started(combine: Any, function: Function, args: tuple[Any, ...], kwargs: Any
     return combine(function(*args, **{**kwargs, "initial": NEUTRAL[combine]}), start)
 
 
-TAKING_LISTS = (
-    "sum prod mean std var median max min ptp cumsum cumprod argmax argmin sort diff average dot "
-    "percentile quantile outer cross atleast_1d atleast_2d atleast_3d reshape squeeze expand_dims "
-    "flip roll interp tensordot where kron poly roots any all isclose allclose trapezoid nansum "
-    "nanmean nanmax nanmin inner transpose ravel isfinite isnan shape ndim size swapaxes moveaxis "
-    "rot90 fliplr flipud trace diagonal searchsorted argsort cov corrcoef gradient convolve "
-    "correlate matmul vdot triu tril linalg.norm linalg.eigh linalg.eig linalg.eigvals "
-    "linalg.eigvalsh linalg.svd linalg.inv linalg.det linalg.solve linalg.pinv linalg.qr "
-    "linalg.cholesky linalg.slogdet linalg.lstsq linalg.matrix_power linalg.cond "
-    "linalg.matrix_rank append nan_to_num einsum pad bincount insert delete unique digitize nanstd "
-    "nanvar nanmedian nanpercentile nanquantile nancumsum nansum nanprod count_nonzero array_equal "
-    "polyfit polyadd polysub polymul polyder polyint real imag angle unwrap sinc i0 resize ediff1d "
-    "broadcast_to take compress extract nonzero flatnonzero argwhere partition argpartition split "
-    "array_split fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft fft.fftn fft.ifftn "
-    "fft.fft2 fft.ifft2 fft.rfft2 fft.irfft2 fft.rfftn fft.irfftn fft.fftshift fft.ifftshift"
-)
-"""NumPy's functions of arrays that are given lists, too; with handles in them none asks those."""
-
-for _name in TAKING_LISTS.split():
-    joining_lists(operator.attrgetter(_name)(np))
-
-
 def joining_parts(function: Function) -> None:
     """Let a function of several arrays in a list take lists with handles among them."""
 
@@ -955,3 +933,14 @@ class Joining:
 
 note_stand_in(np.r_, Joining(np.r_, columns=False))
 note_stand_in(np.c_, Joining(np.c_, columns=True))
+
+SEVERAL = frozenset(
+    {np.block, np.choose, np.histogramdd, np.linalg.multi_dot, np.piecewise, np.select}
+)
+"""NumPy's functions of lists that are no array."""
+
+for _module in (np, np.linalg, np.fft):
+    for _function in [*vars(_module).values()]:
+        of_arrays = type(_function) is type(np.sum) and _function not in SEVERAL
+        if of_arrays and replaced(_function) is ABSENT:
+            joining_lists(_function)
