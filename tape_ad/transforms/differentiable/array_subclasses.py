@@ -16,11 +16,10 @@ from tape_ad.base.errors import NoRuleError
 from tape_ad.base.trees import map_leaves
 from tape_ad.record.array_interface import IN_COPIES, Absent, ArrayInterface
 from tape_ad.record.primals import primal
-from tape_ad.transforms.differentiable.kinds import KNOWN, Standing
+from tape_ad.transforms.differentiable.kinds import KNOWN, standing
 from tape_ad.transforms.differentiable.numpy_names import as_array_handle, holds
 from tape_ad.transforms.differentiable.reach import is_active
 from tape_ad.transforms.differentiable.table import (
-    ORIGINALS,
     note_stand_in,
     replaced,
     stands_in_for,
@@ -192,11 +191,7 @@ def making(cls: type, data: Any, *args: Any, **kwargs: Any) -> Any:
     return np.matrix(unwrapped(data), *args, **kwargs).view(PlainMatrix)
 
 
-MATRIX: Any = Standing("matrix", (np.matrix,), {"__new__": making})
-MATRIX.original = np.matrix
-ORIGINALS[MATRIX] = np.matrix
-KNOWN[PlainMatrix] = MATRIX
-note_stand_in(np.matrix, MATRIX)
+KNOWN[PlainMatrix] = standing(np.matrix, __new__=making)
 
 
 @stands_in_for(np.asmatrix)
@@ -278,11 +273,7 @@ def new_masked_array(cls: type, data: Any, mask: Any = np.ma.nomask, *args: Any,
     return np.ma.MaskedArray(unwrapped(data), unwrapped(mask), *args, **kw).view(Yielding)
 
 
-MASKED: Any = Standing("MaskedArray", (np.ma.MaskedArray,), {"__new__": new_masked_array})
-MASKED.original = np.ma.MaskedArray
-ORIGINALS[MASKED] = np.ma.MaskedArray
-KNOWN[np.ma.MaskedArray] = KNOWN[Yielding] = MASKED
-note_stand_in(np.ma.MaskedArray, MASKED)
+KNOWN[Yielding] = standing(np.ma.MaskedArray, __new__=new_masked_array)
 
 
 def asking(function: Callable[..., Any], answer: Callable[[Any], Any]) -> None:

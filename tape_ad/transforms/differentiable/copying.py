@@ -242,7 +242,7 @@ def unbound(own: Any, value: Any) -> Any:
     return staticmethod(own) if binds and own is not value else own
 
 
-BUILTINS["__build_class__"] = build_class
+note_stand_in(builtins.__build_class__, build_class)
 
 
 def running(run: Callable[..., Any]) -> Callable[..., Any]:
@@ -269,7 +269,8 @@ def running(run: Callable[..., Any]) -> Callable[..., Any]:
     return calling
 
 
-BUILTINS["eval"], BUILTINS["exec"] = running(eval), running(exec)
+note_stand_in(eval, running(eval))
+note_stand_in(exec, running(exec))
 
 
 def globals_of(original: dict[str, Any]) -> Globals:

@@ -21,7 +21,6 @@ from tape_ad.transforms.differentiable.kinds import real
 from tape_ad.transforms.differentiable.reach import is_active, reaches
 from tape_ad.transforms.differentiable.table import (
     ABSENT,
-    BUILTINS,
     ORIGINALS,
     note_stand_in,
     original_of,
@@ -81,9 +80,6 @@ def hash_(value: Any) -> int:
             "hash(t.item()) if no gradient is meant to flow"
         )
     return hash(value)
-
-
-BUILTINS["hash"] = hash_
 
 
 def as_array_handle(value: Any) -> Any:

@@ -15,7 +15,7 @@ from tape_ad.base.errors import NoRuleError
 from tape_ad.record.primals import primal
 from tape_ad.transforms.differentiable.compiled import FOR_COMPILED
 from tape_ad.transforms.differentiable.copying import MAKERS
-from tape_ad.transforms.differentiable.kinds import Standing
+from tape_ad.transforms.differentiable.kinds import standing
 from tape_ad.transforms.differentiable.numpy_names import as_array_handle, holds
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import ORIGINALS, note_stand_in, stands_in_for
@@ -223,17 +223,13 @@ def default_rng(seed: Any = None) -> Draws:
     return Draws(np.random.default_rng(seed.source if isinstance(seed, Draws) else seed))
 
 
-def made_anew(original: type) -> None:
-    """Let a class of generators give what draws with handles."""
-    body = {"__new__": lambda cls, *args, **kwargs: Draws(original(*args, **kwargs))}
-    stand_in: Any = Standing(original.__name__, (original,), body)
-    stand_in.original = original
-    ORIGINALS[stand_in] = original
-    note_stand_in(original, stand_in)
+def made_anew(cls: Any, *args: Any, **kwargs: Any) -> Draws:
+    """Make a generator that draws with handles."""
+    return Draws(cls.original(*args, **kwargs))
 
 
-made_anew(np.random.RandomState)
-made_anew(np.random.Generator)
+standing(np.random.RandomState, __new__=made_anew)
+standing(np.random.Generator, __new__=made_anew)
 for _name in FORMULAS:
     if hasattr(np.random, _name):
         _draw = getattr(np.random, _name)

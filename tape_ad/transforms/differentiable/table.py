@@ -1,5 +1,6 @@
 """What stands for what in copies of code: found by the identity of the original object."""
 
+import builtins
 import contextlib
 import weakref
 from collections.abc import Callable
@@ -12,7 +13,7 @@ ABSENT: Any = object()
 STAND_INS: dict[int, tuple[Any, Any]] = {}
 """Objects and what stands for them, by the identity of the objects."""
 
-BUILTINS: dict[str, Any] = {}
+BUILTINS: dict[str, Any] = dict(vars(builtins))
 """The builtins of copies."""
 
 STANDARD = frozenset({"math", "cmath", "importlib", "operator", "statistics", "sys", "weakref"})
@@ -62,6 +63,9 @@ def note_stand_in(original: Any, stand_in: Any) -> None:
     """Let something stand for an object in copies; its functions are that object's there."""
     STAND_INS[id(original)] = original, stand_in
     STAND_INS.setdefault(id(stand_in), (stand_in, stand_in))
+    name = getattr(original, "__name__", "")
+    if vars(builtins).get(name) is original:
+        BUILTINS[name] = stand_in
     note_source(original, stand_in)
 
 
