@@ -5,7 +5,6 @@ gives matrices of what NumPy computes of it where that has two axes; and a maske
 masked element is an array like any other.
 """
 
-import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -20,7 +19,6 @@ from tape_ad.transforms.differentiable.kinds import KNOWN, standing
 from tape_ad.transforms.differentiable.numpy_names import as_array_handle, holds
 from tape_ad.transforms.differentiable.reach import is_active
 from tape_ad.transforms.differentiable.table import (
-    note_stand_in,
     replaced,
     stands_in_for,
 )
@@ -217,15 +215,13 @@ def making_masked(function: Callable[..., Any]) -> None:
     if not callable(kept):
         kept = getattr(np, function.__name__)
 
-    @functools.wraps(function)
+    @stands_in_for(function)
     def calling(a: Any, *args: Any, **options: Any) -> Any:
         if not holds(a):
             out = function(unwrapped(a), *unwrapped(args), **unwrapped(options))
             return out.view(Yielding) if type(out) is np.ma.MaskedArray else out
         refuse_masked(function, options.pop("mask", np.ma.nomask))
         return kept(a, *args, **options)
-
-    note_stand_in(function, calling)
 
 
 def refuse_masked(function: Callable[..., Any], mask: Any) -> None:
@@ -249,7 +245,7 @@ for _name in ("array", "asarray", "asanyarray", "atleast_1d", "atleast_2d", "atl
 def masking(function: Callable[..., Any]) -> None:
     """Let a function that masks some numbers give a handle in which there are none of these."""
 
-    @functools.wraps(function)
+    @stands_in_for(function)
     def calling(*args: Any, **options: Any) -> Any:
         handles = [each for each in (*args, *options.values()) if holds(each)]
         plain = [primal(each) if holds(each) else unwrapped(each) for each in args]
@@ -258,8 +254,6 @@ def masking(function: Callable[..., Any]) -> None:
             return found.view(Yielding) if type(found) is np.ma.MaskedArray else found
         refuse_masked(function, np.ma.getmaskarray(found))
         return as_array_handle(handles[-1])
-
-    note_stand_in(function, calling)
 
 
 for _name in ("equal", "greater", "inside", "invalid", "less", "not_equal", "outside", "where"):
@@ -279,13 +273,11 @@ KNOWN[Yielding] = standing(np.ma.MaskedArray, __new__=new_masked_array)
 def asking(function: Callable[..., Any], answer: Callable[[Any], Any]) -> None:
     """Let a function that asks for a mask, or for what is behind one, take handles."""
 
-    @functools.wraps(function)
+    @stands_in_for(function)
     def calling(a: Any, *args: Any, **options: Any) -> Any:
         if holds(a):
             return answer(a)
         return function(unwrapped(a), *args, **options)
-
-    note_stand_in(function, calling)
 
 
 asking(np.ma.getmask, lambda a: np.ma.nomask)

@@ -53,6 +53,7 @@ from tape_ad.transforms.differentiable.table import (
     original_of,
     replaced,
     source_of,
+    stands_in_for,
 )
 from tape_ad.transforms.differentiable.watching import (
     CLASSES,
@@ -833,14 +834,13 @@ def copying_own_code(function: Callable[..., Any]) -> None:
     """Let a copy of a function's code run where there are handles."""
     code = inspect.unwrap(function)  # what NumPy dispatches to
 
-    @functools.wraps(code)
+    @stands_in_for(function)
     def calling(*args: Any, **kwargs: Any) -> Any:
         if not reaches((args, kwargs)):
             return function(*unwrapped(args), **unwrapped(kwargs))
         return copy()(*args, **kwargs)
 
     copy = functools.cache(lambda: make_function(code))
-    note_stand_in(function, calling)
 
 
 MAKERS[np.vectorize] = lambda function: Elementwise(

@@ -157,11 +157,10 @@ def by_operator(original: type, name: str) -> Any:
     """Make a method of a stand-in, which of a handle is the operator."""
     method, operation = getattr(original, name), getattr(operator, name)
 
-    @functools.wraps(method)
+    @stands_in_for(method)
     def calling(*operands: Any) -> Any:
         return (operation if any(map(is_array_like, operands)) else method)(*operands)
 
-    note_stand_in(method, calling)
     return calling
 
 

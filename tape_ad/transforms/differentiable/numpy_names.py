@@ -125,7 +125,7 @@ def objects_of(value: Any) -> Any:
 def taking(function: Function) -> Function:
     """Let a function that makes an array of something keep handles, and give a fillable array."""
 
-    @functools.wraps(function)
+    @stands_in_for(function)
     def calling(*args: Any, **kwargs: Any) -> Any:
         if not args:
             name = next((name for name in ("object", "a") if name in kwargs), None)
@@ -148,7 +148,6 @@ def taking(function: Function) -> Function:
         fresh = out is not first and out.flags.owndata and out.flags.writeable
         return as_array_constants(out) if fresh else borrowed(out)
 
-    note_stand_in(function, calling)
     return calling
 
 
@@ -187,7 +186,7 @@ def filling(function: Function) -> Function:
     """Let a function that makes an array give one that handles may be assigned to."""
     making = CLEARED.get(function, function)
 
-    @functools.wraps(function)
+    @stands_in_for(function)
     def calling(*args: Any, **kwargs: Any) -> Any:
         if any(map(holds, args)) or any(map(holds, kwargs.values())):
             args = tuple(as_array_handle(each) if holds(each) else each for each in args)
@@ -197,7 +196,6 @@ def filling(function: Function) -> Function:
             return out
         return as_array_constants(out if out.flags.owndata else out.copy())  # as that of np.tile
 
-    note_stand_in(function, calling)
     return calling
 
 
@@ -236,14 +234,13 @@ def like(function: Function) -> Function:
     """Let ``zeros_like`` and its kind give arrays that handles may be assigned to."""
     making = CLEARED.get(function, function)
 
-    @functools.wraps(function)
+    @stands_in_for(function)
     def calling(a: Any, *args: Any, **kwargs: Any) -> Any:
         model = primal(as_array_handle(a)) if holds(a) else unwrapped(a)
         if is_active(model) or hasattr(model, "batch_here"):
             return making(model, *args, **kwargs)
         return as_array_constants(making(model, *args, **kwargs))
 
-    note_stand_in(function, calling)
     return calling
 
 
@@ -296,13 +293,12 @@ def is_listed(value: Any) -> bool:
 def joining_lists(function: Function) -> Function:
     """Let a function of arrays take lists with handles in them, as it takes lists of numbers."""
 
-    @functools.wraps(function)
+    @stands_in_for(function)
     def calling(*args: Any, **kwargs: Any) -> Any:
         args = tuple(map(without_lists, args))
         kwargs = {name: without_lists(value) for name, value in kwargs.items()}
         return started(INITIAL.get(function), function, args, kwargs)
 
-    note_stand_in(function, calling)
     return calling
 
 
@@ -355,12 +351,10 @@ def started(combine: Any, function: Function, args: tuple[Any, ...], kwargs: Any
 def joining_parts(function: Function) -> None:
     """Let a function of several arrays in a list take lists with handles among them."""
 
-    @functools.wraps(function)
+    @stands_in_for(function)
     def calling(arrays: Any, *args: Any, **kwargs: Any) -> Any:
         parts = [*map(without_lists, arrays)] if type(arrays) in SEQUENCES else arrays
         return function(parts, *args, **kwargs)
-
-    note_stand_in(function, calling)
 
 
 for _function in each_of(
@@ -483,7 +477,7 @@ def rounded(function: Function) -> Function:
     NoRuleError
     """
 
-    @functools.wraps(function)
+    @stands_in_for(function)
     def calling(a: Any, decimals: int = 0, out: Any = None) -> Any:
         if decimals > 0 and holds(a):
             raise NoRuleError(
@@ -492,7 +486,6 @@ def rounded(function: Function) -> Function:
             )
         return function(as_array_handle(a) if holds(a) else a, decimals, out)
 
-    note_stand_in(function, calling)
     return calling
 
 
@@ -525,14 +518,13 @@ def writing(original: Function) -> Callable[[Function], Function]:
     """Let a function that writes to its first argument assign to it, if there are handles."""
 
     def decorate(function: Function) -> Function:
-        @functools.wraps(original)
+        @stands_in_for(original)
         def calling(*args: Any, **kwargs: Any) -> Any:
             given = (*args, *kwargs.values())
             if any(map(holds, given)) or any(type(each) in CONSTANTS for each in given):
                 return function(*args, **kwargs)
             return original(*args, **kwargs)
 
-        note_stand_in(original, calling)
         return calling
 
     return decorate
@@ -886,7 +878,7 @@ def finfo(dtype: Any) -> Any:
 def as_text(function: Function) -> None:
     """Let a function that makes a text refuse handles, as that may become a number again."""
 
-    @functools.wraps(function)
+    @stands_in_for(function)
     def calling(a: Any, *args: Any, **kwargs: Any) -> Any:
         if holds(a):
             raise NoRuleError(
@@ -894,8 +886,6 @@ def as_text(function: Function) -> None:
                 "become a number again; write t.data where it is only to be read"
             )
         return function(unwrapped(a), *args, **kwargs)
-
-    note_stand_in(function, calling)
 
 
 for _function in each_of(np.array2string, np.array_str, np.array_repr):

@@ -2,6 +2,8 @@
 
 import builtins
 import contextlib
+import functools
+import types
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -75,12 +77,13 @@ def note_source(original: Any, made: Any) -> None:
         SOURCES[made] = weakref.ref(original)
 
 
-def stands_in_for(*originals: Any) -> Callable[[Any], Any]:
-    """Let a function stand for others in copies."""
+def stands_in_for(original: Any) -> Callable[[Any], Any]:
+    """Let a function stand for another in copies, under its name."""
 
     def decorate(function: Any) -> Any:
-        for original in originals:
-            note_stand_in(original, function)
+        if type(function) is types.FunctionType:
+            functools.update_wrapper(function, original, updated=())
+        note_stand_in(original, function)
         return function
 
     return decorate
