@@ -167,7 +167,7 @@ def by_operator(original: type, name: str) -> Any:
 def number_of(value: Any, kind: type) -> Any:
     """Give what an object of Python's says it is as a number, which may be a handle."""
     name = "__complex__" if issubclass(kind, (complex, np.complexfloating)) else "__float__"
-    method = getattr(type(value), name, None)
+    method: Any = getattr(type(value), name, None)
     is_code = type(method) is types.FunctionType and not is_array_like(value)
     return method(value) if is_code else value
 

@@ -273,7 +273,7 @@ def answering(original: Function) -> None:
 
 for _name, _function in OF_NUMBERS.items():
     if hasattr(math, _name):  # fma came with 3.13
-        number = None if _name in ("modf", "ldexp", "frexp") else float
+        number: type | None = None if _name in ("modf", "ldexp", "frexp") else float
         of_handles(getattr(math, _name), _function, kind=number)
 for _name in OF_SERIES.keys() & vars(math).keys():
     of_series(getattr(math, _name), OF_SERIES[_name])

@@ -122,7 +122,7 @@ def objects_of(value: Any) -> Any:
     return found
 
 
-def taking(function: Function) -> Function:
+def taking(function: Function) -> None:
     """Let a function that makes an array of something keep handles, and give a fillable array."""
 
     @stands_in_for(function)
@@ -147,8 +147,6 @@ def taking(function: Function) -> Function:
             return out
         fresh = out is not first and out.flags.owndata and out.flags.writeable
         return as_array_constants(out) if fresh else borrowed(out)
-
-    return calling
 
 
 for _function in each_of(
@@ -182,7 +180,7 @@ CLEARED: dict[Any, Function] = {np.empty: np.zeros, np.empty_like: np.zeros_like
 """What leaves in an array what memory held, which no replay finds again, and what does not."""
 
 
-def filling(function: Function) -> Function:
+def filling(function: Function) -> None:
     """Let a function that makes an array give one that handles may be assigned to."""
     making = CLEARED.get(function, function)
 
@@ -195,8 +193,6 @@ def filling(function: Function) -> Function:
         if type(out) is not np.ndarray or not out.flags.writeable:
             return out
         return as_array_constants(out if out.flags.owndata else out.copy())  # as that of np.tile
-
-    return calling
 
 
 for _function in each_of(np.zeros, np.empty, np.ones, np.eye, np.identity, np.tri, np.copy):
@@ -230,7 +226,7 @@ def arange(*args: Any, **options: Any) -> Any:
     return found if given.get("dtype") is None else found.astype(given["dtype"])
 
 
-def like(function: Function) -> Function:
+def like(function: Function) -> None:
     """Let ``zeros_like`` and its kind give arrays that handles may be assigned to."""
     making = CLEARED.get(function, function)
 
@@ -240,8 +236,6 @@ def like(function: Function) -> Function:
         if is_active(model) or hasattr(model, "batch_here"):
             return making(model, *args, **kwargs)
         return as_array_constants(making(model, *args, **kwargs))
-
-    return calling
 
 
 for _function in each_of(np.zeros_like, np.empty_like, np.ones_like):
@@ -290,7 +284,7 @@ def is_listed(value: Any) -> bool:
     )
 
 
-def joining_lists(function: Function) -> Function:
+def joining_lists(function: Function) -> None:
     """Let a function of arrays take lists with handles in them, as it takes lists of numbers."""
 
     @stands_in_for(function)
@@ -298,8 +292,6 @@ def joining_lists(function: Function) -> Function:
         args = tuple(map(without_lists, args))
         kwargs = {name: without_lists(value) for name, value in kwargs.items()}
         return started(INITIAL.get(function), function, args, kwargs)
-
-    return calling
 
 
 @stands_in_for(np.broadcast_arrays)

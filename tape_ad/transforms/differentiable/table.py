@@ -6,7 +6,7 @@ import functools
 import types
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from tape_ad.base.arrays.adapters import adapter_of
 
@@ -77,11 +77,14 @@ def note_source(original: Any, made: Any) -> None:
         SOURCES[made] = weakref.ref(original)
 
 
-def stands_in_for(original: Any) -> Callable[[Any], Any]:
+F = TypeVar("F")
+
+
+def stands_in_for(original: Any) -> Callable[[F], F]:
     """Let a function stand for another in copies, under its name."""
 
-    def decorate(function: Any) -> Any:
-        if type(function) is types.FunctionType:
+    def decorate(function: F) -> F:
+        if isinstance(function, types.FunctionType):
             functools.update_wrapper(function, original, updated=())
         note_stand_in(original, function)
         return function

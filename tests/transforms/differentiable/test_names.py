@@ -6,7 +6,7 @@ import math
 import statistics
 import warnings
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pytest
@@ -343,7 +343,10 @@ class Factors:
 
 
 class OfBuiltins:
-    sine, longest, joined, number = math.sin, math.hypot, np.array, float
+    sine: Any = math.sin
+    longest: Any = math.hypot
+    joined: Any = np.array
+    number: Any = float
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -361,7 +364,9 @@ class OfBuiltins:
 
 def of_methods_in_c(x: Any) -> Any:
     class Local(OfBuiltins):
-        largest, tangent, joined = max, math.tan, np.asarray
+        largest: Any = max
+        tangent: Any = math.tan
+        joined: Any = np.asarray
 
     found = OfBuiltins(1.0).computed(x) + Local(x[1]).computed(x) + Local.tangent(x[0])
     return found + Local(1.0).largest(x[0], x[1]) ** 2
@@ -372,10 +377,10 @@ def by_text(x: Any) -> Any:
         def __getitem__(self, name: str) -> Any:
             return {"u": x[1]}[name]
 
-    names, own = {"v": x[0], "np": np}, dict[str, Any]()
+    names, own, others = {"v": x[0], "np": np}, dict[str, Any](), cast(Any, Names())
     exec("q = np.sin(v)\ndef f(t): return np.asarray(t) ** 2\nr = f(q)", names)  # noqa: S102 - the form itself is tried
     exec("z = a * 2", {"a": x[3]}, own)  # noqa: S102 - the same
-    return names["r"] + own["z"] + eval("u**2 + math.cos(u)", {"math": math}, Names())  # noqa: S307 - the same
+    return names["r"] + own["z"] + eval("u**2 + math.cos(u)", {"math": math}, others)  # noqa: S307 - the same
 
 
 SPARSE = scipy.sparse.csr_array([[1.0, 2.0], [0.0, 3.0]])
