@@ -4,7 +4,7 @@ import functools
 import itertools
 import operator
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
@@ -719,21 +719,14 @@ class Iteration:
 
     Attributes
     ----------
-    iterindex : int
-        How many elements it has passed.
     operands : tuple of array or Tensor
         The arrays; those that are made are among them.
+    plain : nditer
+        That of the plain numbers, which knows the places.
     """
 
     def __init__(
-        self,
-        operands: Any,
-        writes: list[bool],
-        dtypes: Any,
-        order: Any,
-        *,
-        lone: bool,
-        counted: Literal["C", "F"],
+        self, operands: Any, flags: Any, writes: list[bool], dtypes: Any, order: Any
     ) -> None:
         given = [each for each in operands if each is not None]
         shape = np.broadcast_shapes(*map(np.shape, given))
@@ -750,75 +743,42 @@ class Iteration:
             each if flag else np.broadcast_to(each, shape)
             for each, flag in zip(self.operands, writes, strict=True)
         ]
-        self.writes, self.lone, self.iterindex = writes, lone, 0
-        self.shape, self.counted = shape, counted
-        self.places = places_of([primal(unwrapped(each)) for each in given], shape, order)
+        self.writes = writes
+        plain = [primal(unwrapped(each)) for each in given]
+        if any(type(each) is not np.ndarray for each in plain):  # of a batch, or numbers
+            plain = [np.broadcast_to(0.0, shape)]
+        needed: Any = {"multi_index", "refs_ok", "zerosize_ok", *flags} - {"buffered"}
+        self.plain = np.nditer(plain, [*needed], order=order)
 
-    @property
-    def multi_index(self) -> tuple[int, ...]:
-        """Where the iteration is."""
-        return self.places[self.iterindex]
-
-    @property
-    def index(self) -> int:
-        """The number of the element, as it is counted."""
-        return int(np.ravel_multi_index(self.multi_index, self.shape, order=self.counted))
-
-    @property
-    def itersize(self) -> int:
-        """How many elements there are."""
-        return len(self.places)
-
-    @property
-    def finished(self) -> bool:
-        """Whether it is over."""
-        return self.iterindex == len(self.places)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.plain, name)
 
     @property
     def value(self) -> Any:
         """The elements where it is: a tuple, unless there is one array alone."""
-        return self[0] if self.lone else tuple(self[i] for i in range(len(self.read)))
-
-    def iternext(self) -> bool:
-        """Go on, and tell whether there is another element."""
-        self.iterindex += 1
-        return not self.finished
-
-    def reset(self) -> None:
-        """Go back to the beginning."""
-        self.iterindex = 0
+        several = tuple(self[i] for i in range(len(self)))
+        return several if len(self) > 1 else several[0]
 
     def __len__(self) -> int:
         return len(self.read)
 
     def __getitem__(self, key: Any) -> Any:
-        place = self.multi_index
+        place = self.plain.multi_index
         return self.read[key][(*place, ...) if self.writes[key] else place]
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self.read[key][self.multi_index] = value
+        self.read[key][self.plain.multi_index] = value
 
     def __iter__(self) -> Iterator[Any]:
-        while not self.finished:
+        while not self.plain.finished:
             yield self.value
-            self.iterindex += 1
+            self.plain.iternext()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         pass
-
-    def close(self) -> None:
-        """Let go of the arrays, of which nothing is kept."""
-
-
-def places_of(arrays: list[Any], shape: tuple[int, ...], order: Any) -> list[tuple[int, ...]]:
-    """List where the elements are, in the order of the iteration, which is that in memory for K."""
-    if any(type(each) is not np.ndarray for each in arrays):  # of a batch, or numbers
-        arrays = [np.broadcast_to(0.0, shape)]
-    with np.nditer(arrays, ["multi_index", "refs_ok", "zerosize_ok"], order=order) as iteration:
-        return [iteration.multi_index for _ in iteration]
 
 
 FLAGS = frozenset({"multi_index", "c_index", "f_index", "refs_ok", "zerosize_ok", "buffered"})
@@ -857,8 +817,7 @@ def nditer(
     told = [told] * len(several) if isinstance(told[0], str) else told
     writes = [not {"readwrite", "writeonly"}.isdisjoint(each) for each in told]
     lists = [as_array_handle(each) if holds(each) else each for each in several]
-    counted: Literal["C", "F"] = "F" if "f_index" in flags else "C"
-    return Iteration(lists, writes, given, order, lone=len(several) == 1, counted=counted)
+    return Iteration(lists, flags, writes, given, order)
 
 
 @stands_in_for(np.finfo)
