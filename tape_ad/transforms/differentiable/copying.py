@@ -91,8 +91,8 @@ WRAPPERS = ("autograd",)
 """Such packages that have NumPy's functions and SciPy's, wrapped."""
 
 COPIED = (
-    *("numpy.polynomial", "numpy.lib._polynomial_impl", "statistics"),
-    "autograd.numpy.numpy_wrapper",
+    *("numpy.polynomial", "numpy.lib._polynomial_impl", "numpy.lib._index_tricks_impl"),
+    *("statistics", "autograd.numpy.numpy_wrapper"),
 )
 """What is copied of packages of which nothing else is."""
 

@@ -843,34 +843,6 @@ for _function in each_of(np.array2string, np.array_str, np.array_repr):
     as_text(_function)
 
 
-class Joining:
-    """What `numpy.r_` and `numpy.c_` are: arrays in brackets, put side by side."""
-
-    def __init__(self, original: Any, *, columns: bool) -> None:
-        self.original, self.columns = original, columns
-
-    def __getitem__(self, key: Any) -> Any:
-        entries = key if type(key) is tuple else (key,)
-        if not any(map(holds, entries)):
-            found = self.original[tuple(map(unwrapped, entries))]
-            return as_array_constants(found)
-        if any(isinstance(each, str) for each in entries):
-            raise NoRuleError("np.r_ with a text takes no handles; write np.concatenate")
-        parts = [self.part(each) for each in entries]
-        return np.concatenate(parts, axis=-1 if self.columns else 0)
-
-    def part(self, entry: Any) -> Any:
-        """Give an entry as an array of the axes that it is joined with."""
-        if isinstance(entry, slice):
-            entry = np.r_[entry]
-        array = as_array_handle(entry) if holds(entry) else np.asarray(unwrapped(entry))
-        array = np.reshape(array, (1,)) if array.ndim == 0 else array
-        return np.reshape(array, (-1, 1)) if self.columns and array.ndim == 1 else array
-
-
-note_stand_in(np.r_, Joining(np.r_, columns=False))
-note_stand_in(np.c_, Joining(np.c_, columns=True))
-
 SEVERAL = frozenset(
     {np.block, np.choose, np.histogramdd, np.linalg.multi_dot, np.piecewise, np.select}
 )
