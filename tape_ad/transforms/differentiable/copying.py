@@ -24,7 +24,7 @@ from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
-from tape_ad.record.constants import as_array_constants, borrowed
+from tape_ad.record.constants import CONSTANTS, as_array_constants, borrowed
 from tape_ad.record.messages.callers import is_copied, variables_bound
 from tape_ad.transforms.differentiable.compiled import (
     as_callback,
@@ -836,9 +836,10 @@ def copying_own_code(function: Callable[..., Any]) -> None:
 
     @stands_in_for(function)
     def calling(*args: Any, **kwargs: Any) -> Any:
-        if not reaches((args, kwargs)):
-            return function(*unwrapped(args), **unwrapped(kwargs))
-        return copy()(*args, **kwargs)
+        given = (*args, *kwargs.values())
+        if reaches(given) or any(type(each) in CONSTANTS for each in given):
+            return copy()(*args, **kwargs)
+        return function(*unwrapped(args), **unwrapped(kwargs))
 
     copy = functools.cache(lambda: make_function(code))
 
@@ -847,5 +848,5 @@ MAKERS[np.vectorize] = lambda function: Elementwise(
     converted(function.pyfunc), function, function.excluded
 )
 
-for _function in (np.polydiv, np.bmat, np.apply_over_axes):
+for _function in (np.polydiv, np.bmat, np.apply_over_axes, np.fill_diagonal):
     copying_own_code(_function)

@@ -564,19 +564,6 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
     a[mask] = np.reshape(repeated(values, a.size), a.shape)[mask]
 
 
-@writing(np.fill_diagonal)
-def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
-    """`numpy.fill_diagonal`, by assignment to the diagonal."""
-    if a.ndim < 2:
-        raise ValueError("array must be at least 2-d")
-    if wrap:
-        raise NoRuleError("np.fill_diagonal of a handle takes no wrap=True; assign to a[i, j]")
-    if a.ndim > 2 and len(set(a.shape)) > 1:
-        raise ValueError("All dimensions of input must be of equal length")
-    count = min(a.shape)
-    a[(np.arange(count),) * a.ndim] = repeated(val, count)
-
-
 @writing(np.put_along_axis)
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
     """`numpy.put_along_axis`, by assignment."""
@@ -584,7 +571,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
         put(arr, indices, values)
         return
     axis = normalize_axis_index(axis, arr.ndim)
-    index: list[Any] = list(np.ogrid[tuple(slice(n) for n in np.shape(indices))])
+    index: list[Any] = list(np.ogrid[tuple(map(slice, arr.shape))])
     index[axis] = primal(indices)
     arr[tuple(index)] = values
 

@@ -42,6 +42,11 @@ def written(function: Callable[..., Any], *args: Any) -> Function:
     return write
 
 
+def filled_by(a: Any, values: Any) -> Any:
+    np.fill_diagonal(a, values, wrap=True)
+    return np.sum(a**2 * np.arange(a.size).reshape(a.shape))
+
+
 def viewed(x: Any) -> Any:
     a = np.zeros(4)
     same = a.view()
@@ -494,6 +499,11 @@ ROWS: dict[str, Function] = {
     "put_along_axis": written(
         lambda a, v: np.put_along_axis(a, np.array([[0], [1]]), v[:, None], 1), slice(0, 2)
     ),
+    "put_along_axis for all columns": written(
+        lambda a, v: np.put_along_axis(a, np.array([[1]]), v, 0), slice(0, 2)
+    ),
+    "fill_diagonal of a tall matrix": lambda x: filled_by(np.zeros((7, 2)), x[:2]),
+    "r_ with a text": lambda x: np.sum(np.r_["0,2", x, x[::-1] ** 2] ** 2),
     "vectorize": lambda x: np.sum(np.vectorize(lambda a, b: math.exp(a) * b)(x, 2.0)),
     "frompyfunc": lambda x: np.sum(np.frompyfunc(math.sin, 1, 1)(x)),
     "apply_along_axis": lambda x: np.sum(np.apply_along_axis(np.cumsum, 0, x.reshape(2, 2)) ** 2),
