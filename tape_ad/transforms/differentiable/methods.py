@@ -203,6 +203,8 @@ IN_COPIES.update(
 )
 IN_COPIES.update(base=base_of, setflags=setting_flags, flags=flags_of, flat=Flat)
 IN_COPIES["__array_namespace__"] = lambda handle: copied_module(np)
+for _name in ("partition", "put", "sort"):  # which the array itself would do with plain numbers
+    setattr(ArrayConstant, _name, METHODS[_name])
 for _name in ("is_integer", "as_integer_ratio"):  # which Python's and NumPy's numbers have
     setattr(ArrayInterface, _name, Absent(_name))
 

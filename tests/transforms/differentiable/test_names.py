@@ -108,10 +108,12 @@ def by_flat(x: Any) -> Any:
 
 
 def filled_and_put(x: Any) -> Any:
-    a, b = x.copy(), np.zeros(3)
+    a, b, c = x.copy(), np.zeros(3), np.array([3.0, 1.0, 2.0])
     a.put([0, 2], x[1] ** 2)
     b.fill(x[3])
-    return np.sum(a**2) + np.sum(b**2)
+    c.sort()
+    c.put([[0], [1]], x[2:])
+    return np.sum(a**2) + np.sum(b**2) + np.sum(c**2)
 
 
 TABLE = np.array([1.0, 2.0])
