@@ -39,7 +39,6 @@ from tape_ad.record.mutation import (
     Memory,
     go_one_by_one,
     has_alone,
-    link,
     refuse_moving,
     refuse_to_write,
     replace,
@@ -213,7 +212,7 @@ def note_views(result: ConstantTensor, operands: Any) -> None:
     """Note of whose memory a constant is a view, if of any."""
     for operand in flatten(operands):
         if type(operand) in CONSTANTS and is_view(result.data, operand.data):
-            link(result, operand)
+            Memory.shared_by(operand, -1).add(result)
             return
 
 

@@ -232,9 +232,10 @@ def like(function: Function) -> None:
 
     @stands_in_for(function)
     def calling(a: Any, *args: Any, **kwargs: Any) -> Any:
-        model = primal(as_array_handle(a)) if holds(a) else unwrapped(a)
+        given = as_array_handle(a) if holds(a) else unwrapped(a)
+        model = primal(given)
         if is_active(model) or hasattr(model, "batch_here"):
-            return making(model, *args, **kwargs)
+            return making(given, *args, **kwargs)
         return as_array_constants(making(model, *args, **kwargs))
 
 
