@@ -848,5 +848,11 @@ MAKERS[np.vectorize] = lambda function: Elementwise(
     converted(function.pyfunc), function, function.excluded
 )
 
-for _function in (np.polydiv, np.bmat, np.apply_over_axes, np.fill_diagonal):
+OF_PYTHON: tuple[Any, ...] = (
+    *(np.polydiv, np.bmat, np.apply_over_axes, np.fill_diagonal),
+    *(np.asarray_chkfinite, np.require),
+)
+"""NumPy's functions whose own code takes handles, where what it calls does."""
+
+for _function in OF_PYTHON:
     copying_own_code(_function)
