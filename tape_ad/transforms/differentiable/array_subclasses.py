@@ -5,7 +5,6 @@ gives matrices of what NumPy computes of it where that has two axes; and a maske
 masked element is an array like any other.
 """
 
-import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -16,12 +15,10 @@ from tape_ad.base.errors import NoRuleError
 from tape_ad.base.trees import map_leaves
 from tape_ad.record.array_interface import IN_COPIES, Absent, ArrayInterface
 from tape_ad.record.primals import primal
-from tape_ad.transforms.differentiable.kinds import KNOWN, Standing
+from tape_ad.transforms.differentiable.kinds import KNOWN, standing
 from tape_ad.transforms.differentiable.numpy_names import as_array_handle, holds
 from tape_ad.transforms.differentiable.reach import is_active
 from tape_ad.transforms.differentiable.table import (
-    ORIGINALS,
-    note_stand_in,
     replaced,
     stands_in_for,
 )
@@ -192,11 +189,7 @@ def making(cls: type, data: Any, *args: Any, **kwargs: Any) -> Any:
     return np.matrix(unwrapped(data), *args, **kwargs).view(PlainMatrix)
 
 
-MATRIX: Any = Standing("matrix", (np.matrix,), {"__new__": making})
-MATRIX.original = np.matrix
-ORIGINALS[MATRIX] = np.matrix
-KNOWN[PlainMatrix] = MATRIX
-note_stand_in(np.matrix, MATRIX)
+KNOWN[PlainMatrix] = standing(np.matrix, __new__=making)
 
 
 @stands_in_for(np.asmatrix)
@@ -222,15 +215,13 @@ def making_masked(function: Callable[..., Any]) -> None:
     if not callable(kept):
         kept = getattr(np, function.__name__)
 
-    @functools.wraps(function)
+    @stands_in_for(function)
     def calling(a: Any, *args: Any, **options: Any) -> Any:
         if not holds(a):
             out = function(unwrapped(a), *unwrapped(args), **unwrapped(options))
             return out.view(Yielding) if type(out) is np.ma.MaskedArray else out
         refuse_masked(function, options.pop("mask", np.ma.nomask))
         return kept(a, *args, **options)
-
-    note_stand_in(function, calling)
 
 
 def refuse_masked(function: Callable[..., Any], mask: Any) -> None:
@@ -254,7 +245,7 @@ for _name in ("array", "asarray", "asanyarray", "atleast_1d", "atleast_2d", "atl
 def masking(function: Callable[..., Any]) -> None:
     """Let a function that masks some numbers give a handle in which there are none of these."""
 
-    @functools.wraps(function)
+    @stands_in_for(function)
     def calling(*args: Any, **options: Any) -> Any:
         handles = [each for each in (*args, *options.values()) if holds(each)]
         plain = [primal(each) if holds(each) else unwrapped(each) for each in args]
@@ -263,8 +254,6 @@ def masking(function: Callable[..., Any]) -> None:
             return found.view(Yielding) if type(found) is np.ma.MaskedArray else found
         refuse_masked(function, np.ma.getmaskarray(found))
         return as_array_handle(handles[-1])
-
-    note_stand_in(function, calling)
 
 
 for _name in ("equal", "greater", "inside", "invalid", "less", "not_equal", "outside", "where"):
@@ -278,23 +267,17 @@ def new_masked_array(cls: type, data: Any, mask: Any = np.ma.nomask, *args: Any,
     return np.ma.MaskedArray(unwrapped(data), unwrapped(mask), *args, **kw).view(Yielding)
 
 
-MASKED: Any = Standing("MaskedArray", (np.ma.MaskedArray,), {"__new__": new_masked_array})
-MASKED.original = np.ma.MaskedArray
-ORIGINALS[MASKED] = np.ma.MaskedArray
-KNOWN[np.ma.MaskedArray] = KNOWN[Yielding] = MASKED
-note_stand_in(np.ma.MaskedArray, MASKED)
+KNOWN[Yielding] = standing(np.ma.MaskedArray, __new__=new_masked_array)
 
 
 def asking(function: Callable[..., Any], answer: Callable[[Any], Any]) -> None:
     """Let a function that asks for a mask, or for what is behind one, take handles."""
 
-    @functools.wraps(function)
+    @stands_in_for(function)
     def calling(a: Any, *args: Any, **options: Any) -> Any:
         if holds(a):
             return answer(a)
         return function(unwrapped(a), *args, **options)
-
-    note_stand_in(function, calling)
 
 
 asking(np.ma.getmask, lambda a: np.ma.nomask)

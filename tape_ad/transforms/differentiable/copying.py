@@ -24,7 +24,7 @@ from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
-from tape_ad.record.constants import as_array_constants, borrowed
+from tape_ad.record.constants import CONSTANTS, as_array_constants, borrowed
 from tape_ad.record.messages.callers import is_copied, variables_bound
 from tape_ad.transforms.differentiable.compiled import (
     as_callback,
@@ -53,6 +53,7 @@ from tape_ad.transforms.differentiable.table import (
     original_of,
     replaced,
     source_of,
+    stands_in_for,
 )
 from tape_ad.transforms.differentiable.watching import (
     CLASSES,
@@ -90,8 +91,8 @@ WRAPPERS = ("autograd",)
 """Such packages that have NumPy's functions and SciPy's, wrapped."""
 
 COPIED = (
-    *("numpy.polynomial", "numpy.lib._polynomial_impl", "statistics"),
-    "autograd.numpy.numpy_wrapper",
+    *("numpy.polynomial", "numpy.lib._polynomial_impl", "numpy.lib._index_tricks_impl"),
+    *("statistics", "autograd.numpy.numpy_wrapper"),
 )
 """What is copied of packages of which nothing else is."""
 
@@ -242,7 +243,7 @@ def unbound(own: Any, value: Any) -> Any:
     return staticmethod(own) if binds and own is not value else own
 
 
-BUILTINS["__build_class__"] = build_class
+note_stand_in(builtins.__build_class__, build_class)
 
 
 def running(run: Callable[..., Any]) -> Callable[..., Any]:
@@ -269,7 +270,8 @@ def running(run: Callable[..., Any]) -> Callable[..., Any]:
     return calling
 
 
-BUILTINS["eval"], BUILTINS["exec"] = running(eval), running(exec)
+note_stand_in(eval, running(eval))
+note_stand_in(exec, running(exec))
 
 
 def globals_of(original: dict[str, Any]) -> Globals:
@@ -832,19 +834,25 @@ def copying_own_code(function: Callable[..., Any]) -> None:
     """Let a copy of a function's code run where there are handles."""
     code = inspect.unwrap(function)  # what NumPy dispatches to
 
-    @functools.wraps(code)
+    @stands_in_for(function)
     def calling(*args: Any, **kwargs: Any) -> Any:
-        if not reaches((args, kwargs)):
-            return function(*unwrapped(args), **unwrapped(kwargs))
-        return copy()(*args, **kwargs)
+        given = (*args, *kwargs.values())
+        if reaches(given) or any(type(each) in CONSTANTS for each in given):
+            return copy()(*args, **kwargs)
+        return function(*unwrapped(args), **unwrapped(kwargs))
 
     copy = functools.cache(lambda: make_function(code))
-    note_stand_in(function, calling)
 
 
 MAKERS[np.vectorize] = lambda function: Elementwise(
     converted(function.pyfunc), function, function.excluded
 )
 
-for _function in (np.polydiv, np.bmat, np.apply_over_axes):
+OF_PYTHON: tuple[Any, ...] = (
+    *(np.polydiv, np.bmat, np.apply_over_axes, np.fill_diagonal),
+    *(np.asarray_chkfinite, np.require),
+)
+"""NumPy's functions whose own code takes handles, where what it calls does."""
+
+for _function in OF_PYTHON:
     copying_own_code(_function)

@@ -1,5 +1,6 @@
 """`differentiable`: the public face of the copies."""
 
+import builtins
 import functools
 import importlib
 import inspect
@@ -38,7 +39,7 @@ from tape_ad.transforms.differentiable.explanation import Explanation, explain
 from tape_ad.transforms.differentiable.kinds import is_array_like, is_pythons
 from tape_ad.transforms.differentiable.reach import DEPTH, reaches
 from tape_ad.transforms.differentiable.settling import calling, plain_array
-from tape_ad.transforms.differentiable.table import BUILTINS, note_stand_in
+from tape_ad.transforms.differentiable.table import stands_in_for
 from tape_ad.transforms.tracing import Transformed
 
 __all__ = ["copied", "differentiable"]
@@ -325,16 +326,14 @@ def is_in_place_of_a_module(thing: Any) -> bool:
     return not callable(thing) and any(thing is each for each in [*sys.modules.values()])
 
 
+@stands_in_for(builtins.__import__)
 def import_(name: str, globals: Any = None, *args: Any, **kwargs: Any) -> Any:  # noqa: A002 - Python's
     """Stand in for `import`, and give views of modules."""
     module = __import__(name, globals, *args, **kwargs)
     return converted_in_scipy(module) if getattr(globals, "own", False) else converted(module)
 
 
+@stands_in_for(importlib.import_module)
 def import_module(name: str, package: str | None = None) -> Any:
     """Stand in for `importlib.import_module`, and give a view."""
     return converted(importlib.import_module(name, package))
-
-
-BUILTINS["__import__"] = import_
-note_stand_in(importlib.import_module, import_module)

@@ -1,6 +1,5 @@
 """The types that a handle stands for: `isinstance`, `type`, `float` and others in copies."""
 
-import builtins
 import functools
 import operator
 import sys
@@ -68,6 +67,7 @@ def real(kinds: Any) -> Any:
     return original_of(kinds)
 
 
+@stands_in_for(isinstance)
 def isinstance_(value: Any, kinds: Any) -> bool:
     """Stand in for `isinstance`, of a handle for the array or number that it stands for."""
     if is_array_like(value):
@@ -78,16 +78,19 @@ def isinstance_(value: Any, kinds: Any) -> bool:
     return any(type(value) is each for each in several)
 
 
+@stands_in_for(issubclass)
 def issubclass_(kind: Any, kinds: Any) -> bool:
     """Stand in for `issubclass`, with the original classes."""
     return issubclass(real(kind), real(kinds))
 
 
+@stands_in_for(hasattr)
 def hasattr_(value: Any, name: str) -> bool:
     """Stand in for `hasattr`, of a handle for the array or number that it stands for."""
     return hasattr(model_of(value) if is_array_like(value) else value, name)
 
 
+@stands_in_for(getattr)
 def getattr_(value: Any, name: str, *default: Any) -> Any:
     """Stand in for `getattr`, which gives the default for what handles alone have."""
     if default and is_array_like(value) and not hasattr_(value, name):
@@ -136,6 +139,16 @@ class Standing(type):
         return getattr, (sys.modules[cls.original.__module__], cls.original.__qualname__)
 
 
+def standing(original: type, **body: Any) -> Any:
+    """Make a class that stands for another."""
+    body |= {"__module__": original.__module__, "__qualname__": original.__qualname__}
+    stand_in = Standing(original.__name__, (original,), body)
+    stand_in.original = original
+    ORIGINALS[stand_in], KNOWN[original] = original, stand_in
+    note_stand_in(original, stand_in)
+    return stand_in
+
+
 OPERATORS = tuple(f"__{name}__" for name in ("add", "sub", "mul", "truediv", "pow", "neg", "abs"))
 """Methods that code calls by the names of classes: ``float.__mul__(x, y)``."""
 
@@ -144,18 +157,17 @@ def by_operator(original: type, name: str) -> Any:
     """Make a method of a stand-in, which of a handle is the operator."""
     method, operation = getattr(original, name), getattr(operator, name)
 
-    @functools.wraps(method)
+    @stands_in_for(method)
     def calling(*operands: Any) -> Any:
         return (operation if any(map(is_array_like, operands)) else method)(*operands)
 
-    note_stand_in(method, calling)
     return calling
 
 
 def number_of(value: Any, kind: type) -> Any:
     """Give what an object of Python's says it is as a number, which may be a handle."""
     name = "__complex__" if issubclass(kind, (complex, np.complexfloating)) else "__float__"
-    method = getattr(type(value), name, None)
+    method: Any = getattr(type(value), name, None)
     is_code = type(method) is types.FunctionType and not is_array_like(value)
     return method(value) if is_code else value
 
@@ -176,16 +188,11 @@ def standing_for(original: type, make: Any) -> None:
             return original.__new__(cls, *args, **kwargs)
         return original(*args, **kwargs)
 
-    body: dict[str, Any] = {"__new__": new, "__slots__": (), "__doc__": original.__doc__}
-    body |= {"__module__": original.__module__, "__qualname__": original.__qualname__}
+    body: dict[str, Any] = {"__slots__": (), "__doc__": original.__doc__}
     if not issubclass(original, np.generic):
         body["dtype"] = np.dtype(original)
         body |= {name: by_operator(original, name) for name in OPERATORS}
-    stand_in = Standing(original.__name__, (original,), body)
-    stand_in.original = original
-    ORIGINALS[stand_in] = original
-    KNOWN[original] = stand_in
-    note_stand_in(original, stand_in)
+    stand_in = standing(original, __new__=new, **body)
 
 
 def as_number(handle: Any, dtype: Any = None) -> Any:
@@ -362,6 +369,7 @@ class Super(super, metaclass=SuperKind):
     """
 
 
+@stands_in_for(round)
 def round_(value: Any, ndigits: Any = None) -> Any:
     """Stand in for `round`; an integer is a plain number."""
     if not is_array_like(value):
@@ -392,13 +400,4 @@ def isscalar(element: Any) -> bool:
     return element.ndim == 0 if is_leaf else is_number(element)
 
 
-for _original, _function in ((isinstance, isinstance_), (issubclass, issubclass_), (super, Super)):
-    note_stand_in(_original, _function)
-note_stand_in(round, round_)
-note_stand_in(hasattr, hasattr_)
-note_stand_in(getattr, getattr_)
-
-BUILTINS.update(vars(builtins))
-BUILTINS.update({"isinstance": isinstance_, "issubclass": issubclass_, "super": Super})
-BUILTINS.update({"hasattr": hasattr_, "getattr": getattr_})
-BUILTINS.update({"float": KNOWN[float], "complex": KNOWN[complex], "type": Type, "round": round_})
+note_stand_in(super, Super)

@@ -54,73 +54,48 @@ class Flat:
         """Give the elements as an array of one axis."""
         return self[:]
 
-    def __eq__(self, other: object) -> Any:
-        return self[:] == other
-
-    def __ne__(self, other: object) -> Any:
-        return self[:] != other
-
-    def __lt__(self, other: Any) -> Any:
-        return self[:] < other
-
-    def __le__(self, other: Any) -> Any:
-        return self[:] <= other
-
-    def __gt__(self, other: Any) -> Any:
-        return self[:] > other
-
-    def __ge__(self, other: Any) -> Any:
-        return self[:] >= other
-
     __hash__ = None  # type: ignore[assignment]  # as that of ndarray.flat
 
 
-def filling(handle: Any) -> Callable[[Any], None]:
-    """Give ``handle.fill``."""
-
-    def fill(value: Any) -> None:
-        handle[...] = value
-
-    return fill
+def comparing(name: str) -> Callable[[Flat, Any], Any]:
+    """Make a comparison of the elements."""
+    return lambda flat, other: getattr(flat[:], name)(other)
 
 
-def putting(handle: Any) -> Callable[..., None]:
-    """Give ``handle.put``."""
-    return lambda indices, values, mode="raise": put(handle, indices, values, mode)
+for _name in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
+    setattr(Flat, _name, comparing(_name))
 
 
-def sorting(handle: Any) -> Callable[..., None]:
-    """Give ``handle.sort``."""
-
-    def sort(axis: int = -1, **options: Any) -> None:
-        handle[...] = np.sort(handle, axis, **options)
-
-    return sort
+def fill(handle: Any, value: Any) -> None:
+    """Stand in for ``handle.fill(value)``."""
+    handle[...] = value
 
 
-def partitioning(handle: Any) -> Callable[..., None]:
-    """Give ``handle.partition``."""
+def in_place(function: Callable[..., Any]) -> Callable[..., None]:
+    """Make a method that puts into an array what a function of NumPy's makes of it."""
 
-    def partition(kth: Any, axis: int = -1, **options: Any) -> None:
-        handle[...] = np.partition(handle, kth, axis, **options)
+    def change(handle: Any, *args: Any, **options: Any) -> None:
+        handle[...] = function(handle, *args, **options)
 
-    return partition
+    return change
 
 
-def viewing(handle: Any) -> Callable[..., Any]:
-    """Give ``handle.view``."""
+def view(handle: Any, *kinds: Any, **named: Any) -> Any:
+    """Stand in for ``handle.view(dtype)``.
 
-    def view(*kinds: Any, **named: Any) -> Any:
-        for kind in (*kinds, *named.values()):
-            if real(kind) is not np.ndarray and handle.dtype != real(kind):
-                raise NoRuleError(
-                    f"x.view({getattr(kind, '__name__', kind)}) reads the bytes of an array as "
-                    "something else, which has no gradient; write x.real and x.imag for the parts "
-                    "of complex numbers, and x.astype(dtype) for other ones"
-                )
-        return handle[...]
-
-    return view
+    Raises
+    ------
+    NoRuleError
+        For another dtype.
+    """
+    for kind in (*kinds, *named.values()):
+        if real(kind) is not np.ndarray and handle.dtype != real(kind):
+            raise NoRuleError(
+                f"x.view({getattr(kind, '__name__', kind)}) reads the bytes of an array as "
+                "something else, which has no gradient; write x.real and x.imag for the parts "
+                "of complex numbers, and x.astype(dtype) for other ones"
+            )
+    return handle[...]
 
 
 def flags_of(handle: Any) -> Any:
@@ -184,16 +159,12 @@ def become(handle: Any, array: Any) -> None:
     commit(handle, array, [])
 
 
-def resizing(handle: Any) -> Callable[..., None]:
-    """Give ``handle.resize``, which puts zeros where there is nothing."""
-
-    def resize(*shape: Any, refcheck: bool = True) -> None:
-        shape = shape[0] if len(shape) == 1 and np.ndim(shape[0]) else shape
-        flat, count = np.copy(np.ravel(handle)), math.prod(shape)
-        missing = np.zeros(max(count - flat.shape[0], 0), handle.dtype)
-        become(handle, np.reshape(np.concatenate([flat[:count], missing]), shape))
-
-    return resize
+def resize(handle: Any, *shape: Any, refcheck: bool = True) -> None:
+    """Stand in for ``handle.resize(shape)``, which puts zeros where there is nothing."""
+    shape = shape[0] if len(shape) == 1 and np.ndim(shape[0]) else shape
+    flat, count = np.copy(np.ravel(handle)), math.prod(shape)
+    missing = np.zeros(max(count - flat.shape[0], 0), handle.dtype)
+    become(handle, np.reshape(np.concatenate([flat[:count], missing]), shape))
 
 
 ArrayInterface.shape = property(ArrayInterface.shape.fget, reshaping)  # type: ignore[assignment, attr-defined]  # it gets what it did
@@ -206,39 +177,41 @@ def base_of(handle: Any) -> Any:
     return None if base_index(handle) == handle.index else primal(handle)
 
 
+def as_integer_ratio(handle: Any) -> None:
+    """Refuse ``number.as_integer_ratio()``.
+
+    Raises
+    ------
+    NoRuleError
+    """
+    raise NoRuleError(
+        "x.as_integer_ratio() takes a number to two integers, which have no gradient; write "
+        "t.data.as_integer_ratio() if none is meant to flow"
+    )
+
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "as_integer_ratio": as_integer_ratio,
+    "fill": fill,
+    "is_integer": lambda handle: float(primal(handle)).is_integer(),
+    "partition": in_place(np.partition),
+    "put": put,
+    "resize": resize,
+    "round": round_,
+    "sort": in_place(np.sort),
+    "view": view,
+}
+"""The methods that handles have in copies alone, as functions of them."""
+
 IN_COPIES.update(
-    base=base_of,
-    setflags=setting_flags,
-    flags=flags_of,
-    flat=Flat,
-    fill=filling,
-    put=putting,
-    resize=resizing,
-    round=lambda handle: functools.partial(round_, handle),
-    sort=sorting,
-    partition=partitioning,
-    view=viewing,
+    {name: functools.partial(functools.partial, each) for name, each in METHODS.items()}
 )
-
-
-def integer_ratio(handle: Any) -> Callable[[], Any]:
-    """Give ``number.as_integer_ratio``, which refuses."""
-
-    def refuse() -> Any:
-        raise NoRuleError(
-            "x.as_integer_ratio() takes a number to two integers, which have no gradient; write "
-            "t.data.as_integer_ratio() if none is meant to flow"
-        )
-
-    return refuse
-
-
-ArrayInterface.is_integer = Absent("is_integer")  # type: ignore[attr-defined]  # Python's and NumPy's numbers have it
-ArrayInterface.as_integer_ratio = Absent("as_integer_ratio")  # type: ignore[attr-defined]  # the same
-IN_COPIES.update(
-    is_integer=lambda handle: float(primal(handle)).is_integer, as_integer_ratio=integer_ratio
-)
+IN_COPIES.update(base=base_of, setflags=setting_flags, flags=flags_of, flat=Flat)
 IN_COPIES["__array_namespace__"] = lambda handle: copied_module(np)
+for _name in ("partition", "put", "sort"):  # which the array itself would do with plain numbers
+    setattr(ArrayConstant, _name, METHODS[_name])
+for _name in ("is_integer", "as_integer_ratio"):  # which Python's and NumPy's numbers have
+    setattr(ArrayInterface, _name, Absent(_name))
 
 
 class FlatOfHandle(Absent):

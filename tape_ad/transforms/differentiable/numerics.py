@@ -13,7 +13,7 @@ import numpy as np
 from tape_ad.record.primals import primal
 from tape_ad.transforms.differentiable.kinds import as_number, as_pythons
 from tape_ad.transforms.differentiable.reach import is_active, reaches
-from tape_ad.transforms.differentiable.table import note_stand_in
+from tape_ad.transforms.differentiable.table import stands_in_for
 
 __all__: list[str] = []
 
@@ -210,15 +210,15 @@ TOTAL = frozenset(
 """Functions that give a finite number for every one."""
 
 
-def of_handles(original: Function, function: Function, *, kind: type | None) -> Function:
-    """Make what stands in for a function of numbers: NumPy's, where it is given a handle.
+def of_handles(original: Function, function: Function, *, kind: type | None) -> None:
+    """Let NumPy's function stand for one of numbers, where it is given a handle.
 
     Called with the plain numbers, the original raises the errors that it does. What is captured or
     batched has none until it is asked, as it is where NumPy's function gives no finite number.
     """
     is_total = original.__name__ in TOTAL
 
-    @functools.wraps(original)
+    @stands_in_for(original)
     def calling(*args: Any) -> Any:
         if NUMBERS.issuperset(map(type, args)) or not any(map(is_active, args)):
             return original(*args)
@@ -238,13 +238,11 @@ def of_handles(original: Function, function: Function, *, kind: type | None) -> 
             original(*map(kind, plain))
         return as_pythons(found)
 
-    return calling
 
+def of_series(original: Function, function: Function) -> None:
+    """Let NumPy's function stand for one of a series, where a handle is in it."""
 
-def of_series(original: Function, function: Function) -> Function:
-    """Make what stands in for a function of a series, by NumPy's where a handle is in it."""
-
-    @functools.wraps(original)
+    @stands_in_for(original)
     def calling(*args: Any, **kwargs: Any) -> Any:
         given = [
             each if is_active(each) or not hasattr(each, "__next__") else [*each] for each in args
@@ -253,8 +251,6 @@ def of_series(original: Function, function: Function) -> Function:
             return original(*given, **kwargs)
         found = function(*given, **kwargs)
         return as_pythons(found) if original.__module__ == "math" else found
-
-    return calling
 
 
 ROUNDING: dict[Function, Function] = {
@@ -265,50 +261,39 @@ ROUNDING: dict[Function, Function] = {
 """Functions that give an integer, and NumPy's that give it as a float."""
 
 
-def of_values(original: Function) -> Function:
-    """Make what stands in for a function that gives an integer or an answer, on plain numbers."""
+def of_values(original: Function) -> None:
+    """Have what gives an integer or an answer called with the numbers that handles stand for."""
 
-    @functools.wraps(original)
+    @stands_in_for(original)
     def calling(*args: Any, **kwargs: Any) -> Any:
         given = [primal(as_number(x)) if is_active(x) else x for x in args]
         if original in ROUNDING and hasattr(given[0], "batch_here"):
             return int(ROUNDING[original](given[0]))  # which is the same for more of a batch
         return original(*[x.item() if hasattr(x, "item") else x for x in given], **kwargs)
 
-    return calling
 
-
-def answering(original: Function) -> Function:
-    """Make what stands in for a question about a number, by NumPy's where a handle is asked for."""
+def answering(original: Function) -> None:
+    """Have NumPy answer a question about a number, where it is one about a handle."""
     question = getattr(np, original.__name__)
 
-    @functools.wraps(original)
+    @stands_in_for(original)
     def calling(x: Any) -> bool:
         return bool(question(as_number(x))) if is_active(x) else original(x)
 
-    return calling
-
 
 for _name, _function in OF_NUMBERS.items():
-    _original = getattr(math, _name, None)  # fma came with 3.13
-    if _original is not None:
-        number = None if _name in ("modf", "ldexp", "frexp") else float
-        note_stand_in(_original, of_handles(_original, _function, kind=number))
-for _name, _function in OF_SERIES.items():
-    if hasattr(math, _name):
-        note_stand_in(getattr(math, _name), of_series(getattr(math, _name), _function))
-for _name in PLAIN:
-    note_stand_in(getattr(math, _name), of_values(getattr(math, _name)))
-    if hasattr(cmath, _name):
-        note_stand_in(getattr(cmath, _name), of_values(getattr(cmath, _name)))
-for _name in ANSWERS:
-    for _module in (math, cmath):
-        note_stand_in(getattr(_module, _name), answering(getattr(_module, _name)))
-for _name, _function in COMPLEX.items():
-    _original = getattr(cmath, _name)
-    if _name in ("phase", "polar", "rect"):
-        note_stand_in(_original, of_handles(_original, _function, kind=None))
-    else:
-        note_stand_in(_original, of_handles(_original, _function, kind=complex))
+    if hasattr(math, _name):  # fma came with 3.13
+        number: type | None = None if _name in ("modf", "ldexp", "frexp") else float
+        of_handles(getattr(math, _name), _function, kind=number)
+for _name in OF_SERIES.keys() & vars(math).keys():
+    of_series(getattr(math, _name), OF_SERIES[_name])
 for _name, _function in OF_SAMPLES.items():
-    note_stand_in(getattr(statistics, _name), of_series(getattr(statistics, _name), _function))
+    of_series(getattr(statistics, _name), _function)
+for _name, _function in COMPLEX.items():
+    number = None if _name in ("phase", "polar", "rect") else complex
+    of_handles(getattr(cmath, _name), _function, kind=number)
+for _module in (math, cmath):
+    for _name in vars(_module).keys() & PLAIN:
+        of_values(getattr(_module, _name))
+    for _name in ANSWERS:
+        answering(getattr(_module, _name))

@@ -4,7 +4,7 @@ import functools
 import itertools
 import operator
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
@@ -21,7 +21,6 @@ from tape_ad.transforms.differentiable.kinds import real
 from tape_ad.transforms.differentiable.reach import is_active, reaches
 from tape_ad.transforms.differentiable.table import (
     ABSENT,
-    BUILTINS,
     ORIGINALS,
     note_stand_in,
     original_of,
@@ -83,9 +82,6 @@ def hash_(value: Any) -> int:
     return hash(value)
 
 
-BUILTINS["hash"] = hash_
-
-
 def as_array_handle(value: Any) -> Any:
     """Make one handle, of an array, of a handle or of nested lists with some in them."""
     value = held(value)
@@ -126,10 +122,10 @@ def objects_of(value: Any) -> Any:
     return found
 
 
-def taking(function: Function) -> Function:
+def taking(function: Function) -> None:
     """Let a function that makes an array of something keep handles, and give a fillable array."""
 
-    @functools.wraps(function)
+    @stands_in_for(function)
     def calling(*args: Any, **kwargs: Any) -> Any:
         if not args:
             name = next((name for name in ("object", "a") if name in kwargs), None)
@@ -152,9 +148,6 @@ def taking(function: Function) -> Function:
         fresh = out is not first and out.flags.owndata and out.flags.writeable
         return as_array_constants(out) if fresh else borrowed(out)
 
-    note_stand_in(function, calling)
-    return calling
-
 
 for _function in each_of(
     np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray
@@ -162,36 +155,15 @@ for _function in each_of(
     taking(_function)
 
 
-@stands_in_for(np.asarray_chkfinite)
-def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
-    """Stand in for `numpy.asarray_chkfinite`."""
-    if not holds(a):
-        np.asarray_chkfinite(unwrapped(a), dtype, order)
-        return replaced(np.asarray)(a, dtype, order)
-    array = array_handle_of(np.asarray, a, dtype, order)
-    np.asarray_chkfinite(primal(array))
-    return array
-
-
-@stands_in_for(np.require)
-def require(a: Any, dtype: Any = None, requirements: Any = None, **options: Any) -> Any:
-    """Stand in for `numpy.require`; a handle has all that may be required."""
-    if not holds(a):
-        return np.require(a, dtype, requirements, **options)
-    letters = {str(each)[0].upper() for each in requirements or ()}
-    order = "F" if "F" in letters else "C" if "C" in letters else None
-    return array_handle_of(np.asarray, a, dtype, order)
-
-
 CLEARED: dict[Any, Function] = {np.empty: np.zeros, np.empty_like: np.zeros_like}
 """What leaves in an array what memory held, which no replay finds again, and what does not."""
 
 
-def filling(function: Function) -> Function:
+def filling(function: Function) -> None:
     """Let a function that makes an array give one that handles may be assigned to."""
     making = CLEARED.get(function, function)
 
-    @functools.wraps(function)
+    @stands_in_for(function)
     def calling(*args: Any, **kwargs: Any) -> Any:
         if any(map(holds, args)) or any(map(holds, kwargs.values())):
             args = tuple(as_array_handle(each) if holds(each) else each for each in args)
@@ -200,9 +172,6 @@ def filling(function: Function) -> Function:
         if type(out) is not np.ndarray or not out.flags.writeable:
             return out
         return as_array_constants(out if out.flags.owndata else out.copy())  # as that of np.tile
-
-    note_stand_in(function, calling)
-    return calling
 
 
 for _function in each_of(np.zeros, np.empty, np.ones, np.eye, np.identity, np.tri, np.copy):
@@ -236,20 +205,17 @@ def arange(*args: Any, **options: Any) -> Any:
     return found if given.get("dtype") is None else found.astype(given["dtype"])
 
 
-def like(function: Function) -> Function:
+def like(function: Function) -> None:
     """Let ``zeros_like`` and its kind give arrays that handles may be assigned to."""
     making = CLEARED.get(function, function)
 
-    @functools.wraps(function)
+    @stands_in_for(function)
     def calling(a: Any, *args: Any, **kwargs: Any) -> Any:
         given = as_array_handle(a) if holds(a) else unwrapped(a)
         model = primal(given)
         if is_active(model) or hasattr(model, "batch_here"):
             return making(given, *args, **kwargs)
         return as_array_constants(making(model, *args, **kwargs))
-
-    note_stand_in(function, calling)
-    return calling
 
 
 for _function in each_of(np.zeros_like, np.empty_like, np.ones_like):
@@ -298,17 +264,14 @@ def is_listed(value: Any) -> bool:
     )
 
 
-def joining_lists(function: Function) -> Function:
+def joining_lists(function: Function) -> None:
     """Let a function of arrays take lists with handles in them, as it takes lists of numbers."""
 
-    @functools.wraps(function)
+    @stands_in_for(function)
     def calling(*args: Any, **kwargs: Any) -> Any:
         args = tuple(map(without_lists, args))
         kwargs = {name: without_lists(value) for name, value in kwargs.items()}
         return started(INITIAL.get(function), function, args, kwargs)
-
-    note_stand_in(function, calling)
-    return calling
 
 
 @stands_in_for(np.broadcast_arrays)
@@ -357,37 +320,13 @@ def started(combine: Any, function: Function, args: tuple[Any, ...], kwargs: Any
     return combine(function(*args, **{**kwargs, "initial": NEUTRAL[combine]}), start)
 
 
-TAKING_LISTS = (
-    "sum prod mean std var median max min ptp cumsum cumprod argmax argmin sort diff average dot "
-    "percentile quantile outer cross atleast_1d atleast_2d atleast_3d reshape squeeze expand_dims "
-    "flip roll interp tensordot where kron poly roots any all isclose allclose trapezoid nansum "
-    "nanmean nanmax nanmin inner transpose ravel isfinite isnan shape ndim size swapaxes moveaxis "
-    "rot90 fliplr flipud trace diagonal searchsorted argsort cov corrcoef gradient convolve "
-    "correlate matmul vdot triu tril linalg.norm linalg.eigh linalg.eig linalg.eigvals "
-    "linalg.eigvalsh linalg.svd linalg.inv linalg.det linalg.solve linalg.pinv linalg.qr "
-    "linalg.cholesky linalg.slogdet linalg.lstsq linalg.matrix_power linalg.cond "
-    "linalg.matrix_rank append nan_to_num einsum pad bincount insert delete unique digitize nanstd "
-    "nanvar nanmedian nanpercentile nanquantile nancumsum nansum nanprod count_nonzero array_equal "
-    "polyfit polyadd polysub polymul polyder polyint real imag angle unwrap sinc i0 resize ediff1d "
-    "broadcast_to take compress extract nonzero flatnonzero argwhere partition argpartition split "
-    "array_split fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft fft.fftn fft.ifftn "
-    "fft.fft2 fft.ifft2 fft.rfft2 fft.irfft2 fft.rfftn fft.irfftn fft.fftshift fft.ifftshift"
-)
-"""NumPy's functions of arrays that are given lists, too; with handles in them none asks those."""
-
-for _name in TAKING_LISTS.split():
-    joining_lists(operator.attrgetter(_name)(np))
-
-
 def joining_parts(function: Function) -> None:
     """Let a function of several arrays in a list take lists with handles among them."""
 
-    @functools.wraps(function)
+    @stands_in_for(function)
     def calling(arrays: Any, *args: Any, **kwargs: Any) -> Any:
         parts = [*map(without_lists, arrays)] if type(arrays) in SEQUENCES else arrays
         return function(parts, *args, **kwargs)
-
-    note_stand_in(function, calling)
 
 
 for _function in each_of(
@@ -510,7 +449,7 @@ def rounded(function: Function) -> Function:
     NoRuleError
     """
 
-    @functools.wraps(function)
+    @stands_in_for(function)
     def calling(a: Any, decimals: int = 0, out: Any = None) -> Any:
         if decimals > 0 and holds(a):
             raise NoRuleError(
@@ -519,7 +458,6 @@ def rounded(function: Function) -> Function:
             )
         return function(as_array_handle(a) if holds(a) else a, decimals, out)
 
-    note_stand_in(function, calling)
     return calling
 
 
@@ -552,14 +490,13 @@ def writing(original: Function) -> Callable[[Function], Function]:
     """Let a function that writes to its first argument assign to it, if there are handles."""
 
     def decorate(function: Function) -> Function:
-        @functools.wraps(original)
+        @stands_in_for(original)
         def calling(*args: Any, **kwargs: Any) -> Any:
             given = (*args, *kwargs.values())
             if any(map(holds, given)) or any(type(each) in CONSTANTS for each in given):
                 return function(*args, **kwargs)
             return original(*args, **kwargs)
 
-        note_stand_in(original, calling)
         return calling
 
     return decorate
@@ -607,19 +544,6 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
     a[mask] = np.reshape(repeated(values, a.size), a.shape)[mask]
 
 
-@writing(np.fill_diagonal)
-def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
-    """`numpy.fill_diagonal`, by assignment to the diagonal."""
-    if a.ndim < 2:
-        raise ValueError("array must be at least 2-d")
-    if wrap:
-        raise NoRuleError("np.fill_diagonal of a handle takes no wrap=True; assign to a[i, j]")
-    if a.ndim > 2 and len(set(a.shape)) > 1:
-        raise ValueError("All dimensions of input must be of equal length")
-    count = min(a.shape)
-    a[(np.arange(count),) * a.ndim] = repeated(val, count)
-
-
 @writing(np.put_along_axis)
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
     """`numpy.put_along_axis`, by assignment."""
@@ -627,7 +551,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
         put(arr, indices, values)
         return
     axis = normalize_axis_index(axis, arr.ndim)
-    index: list[Any] = list(np.ogrid[tuple(slice(n) for n in np.shape(indices))])
+    index: list[Any] = list(np.ogrid[tuple(map(slice, arr.shape))])
     index[axis] = primal(indices)
     arr[tuple(index)] = values
 
@@ -762,21 +686,14 @@ class Iteration:
 
     Attributes
     ----------
-    iterindex : int
-        How many elements it has passed.
     operands : tuple of array or Tensor
         The arrays; those that are made are among them.
+    plain : nditer
+        That of the plain numbers, which knows the places.
     """
 
     def __init__(
-        self,
-        operands: Any,
-        writes: list[bool],
-        dtypes: Any,
-        order: Any,
-        *,
-        lone: bool,
-        counted: Literal["C", "F"],
+        self, operands: Any, flags: Any, writes: list[bool], dtypes: Any, order: Any
     ) -> None:
         given = [each for each in operands if each is not None]
         shape = np.broadcast_shapes(*map(np.shape, given))
@@ -793,75 +710,42 @@ class Iteration:
             each if flag else np.broadcast_to(each, shape)
             for each, flag in zip(self.operands, writes, strict=True)
         ]
-        self.writes, self.lone, self.iterindex = writes, lone, 0
-        self.shape, self.counted = shape, counted
-        self.places = places_of([primal(unwrapped(each)) for each in given], shape, order)
+        self.writes = writes
+        plain = [primal(unwrapped(each)) for each in given]
+        if any(type(each) is not np.ndarray for each in plain):  # of a batch, or numbers
+            plain = [np.broadcast_to(0.0, shape)]
+        needed: Any = {"multi_index", "refs_ok", "zerosize_ok", *flags} - {"buffered"}
+        self.plain = np.nditer(plain, [*needed], order=order)
 
-    @property
-    def multi_index(self) -> tuple[int, ...]:
-        """Where the iteration is."""
-        return self.places[self.iterindex]
-
-    @property
-    def index(self) -> int:
-        """The number of the element, as it is counted."""
-        return int(np.ravel_multi_index(self.multi_index, self.shape, order=self.counted))
-
-    @property
-    def itersize(self) -> int:
-        """How many elements there are."""
-        return len(self.places)
-
-    @property
-    def finished(self) -> bool:
-        """Whether it is over."""
-        return self.iterindex == len(self.places)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.plain, name)
 
     @property
     def value(self) -> Any:
         """The elements where it is: a tuple, unless there is one array alone."""
-        return self[0] if self.lone else tuple(self[i] for i in range(len(self.read)))
-
-    def iternext(self) -> bool:
-        """Go on, and tell whether there is another element."""
-        self.iterindex += 1
-        return not self.finished
-
-    def reset(self) -> None:
-        """Go back to the beginning."""
-        self.iterindex = 0
+        several = tuple(self[i] for i in range(len(self)))
+        return several if len(self) > 1 else several[0]
 
     def __len__(self) -> int:
         return len(self.read)
 
     def __getitem__(self, key: Any) -> Any:
-        place = self.multi_index
+        place = self.plain.multi_index
         return self.read[key][(*place, ...) if self.writes[key] else place]
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self.read[key][self.multi_index] = value
+        self.read[key][self.plain.multi_index] = value
 
     def __iter__(self) -> Iterator[Any]:
-        while not self.finished:
+        while not self.plain.finished:
             yield self.value
-            self.iterindex += 1
+            self.plain.iternext()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         pass
-
-    def close(self) -> None:
-        """Let go of the arrays, of which nothing is kept."""
-
-
-def places_of(arrays: list[Any], shape: tuple[int, ...], order: Any) -> list[tuple[int, ...]]:
-    """List where the elements are, in the order of the iteration, which is that in memory for K."""
-    if any(type(each) is not np.ndarray for each in arrays):  # of a batch, or numbers
-        arrays = [np.broadcast_to(0.0, shape)]
-    with np.nditer(arrays, ["multi_index", "refs_ok", "zerosize_ok"], order=order) as iteration:
-        return [iteration.multi_index for _ in iteration]
 
 
 FLAGS = frozenset({"multi_index", "c_index", "f_index", "refs_ok", "zerosize_ok", "buffered"})
@@ -900,8 +784,7 @@ def nditer(
     told = [told] * len(several) if isinstance(told[0], str) else told
     writes = [not {"readwrite", "writeonly"}.isdisjoint(each) for each in told]
     lists = [as_array_handle(each) if holds(each) else each for each in several]
-    counted: Literal["C", "F"] = "F" if "f_index" in flags else "C"
-    return Iteration(lists, writes, given, order, lone=len(several) == 1, counted=counted)
+    return Iteration(lists, flags, writes, given, order)
 
 
 @stands_in_for(np.finfo)
@@ -913,7 +796,7 @@ def finfo(dtype: Any) -> Any:
 def as_text(function: Function) -> None:
     """Let a function that makes a text refuse handles, as that may become a number again."""
 
-    @functools.wraps(function)
+    @stands_in_for(function)
     def calling(a: Any, *args: Any, **kwargs: Any) -> Any:
         if holds(a):
             raise NoRuleError(
@@ -922,37 +805,18 @@ def as_text(function: Function) -> None:
             )
         return function(unwrapped(a), *args, **kwargs)
 
-    note_stand_in(function, calling)
-
 
 for _function in each_of(np.array2string, np.array_str, np.array_repr):
     as_text(_function)
 
 
-class Joining:
-    """What `numpy.r_` and `numpy.c_` are: arrays in brackets, put side by side."""
+SEVERAL = frozenset(
+    {np.block, np.choose, np.histogramdd, np.linalg.multi_dot, np.piecewise, np.select}
+)
+"""NumPy's functions of lists that are no array."""
 
-    def __init__(self, original: Any, *, columns: bool) -> None:
-        self.original, self.columns = original, columns
-
-    def __getitem__(self, key: Any) -> Any:
-        entries = key if type(key) is tuple else (key,)
-        if not any(map(holds, entries)):
-            found = self.original[tuple(map(unwrapped, entries))]
-            return as_array_constants(found)
-        if any(isinstance(each, str) for each in entries):
-            raise NoRuleError("np.r_ with a text takes no handles; write np.concatenate")
-        parts = [self.part(each) for each in entries]
-        return np.concatenate(parts, axis=-1 if self.columns else 0)
-
-    def part(self, entry: Any) -> Any:
-        """Give an entry as an array of the axes that it is joined with."""
-        if isinstance(entry, slice):
-            entry = np.r_[entry]
-        array = as_array_handle(entry) if holds(entry) else np.asarray(unwrapped(entry))
-        array = np.reshape(array, (1,)) if array.ndim == 0 else array
-        return np.reshape(array, (-1, 1)) if self.columns and array.ndim == 1 else array
-
-
-note_stand_in(np.r_, Joining(np.r_, columns=False))
-note_stand_in(np.c_, Joining(np.c_, columns=True))
+for _module in (np, np.linalg, np.fft):
+    for _function in [*vars(_module).values()]:
+        of_arrays = type(_function) is type(np.sum) and _function not in SEVERAL
+        if of_arrays and replaced(_function) is ABSENT:
+            joining_lists(_function)

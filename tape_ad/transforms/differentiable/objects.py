@@ -54,12 +54,12 @@ from tape_ad.transforms.differentiable.settling import (
     note_twin,
 )
 from tape_ad.transforms.differentiable.table import (
-    BUILTINS,
     ORIGINALS,
     TWINS,
     note_stand_in,
     original_of,
     source_of,
+    stands_in_for,
 )
 from tape_ad.transforms.differentiable.watching import ELEMENTS, PLAIN
 
@@ -644,13 +644,11 @@ class Variable:
 MAKERS[ContextVar] = lambda variable: memoized(variable, Variable)
 
 
+@stands_in_for(id)
 def identity(thing: Any, /) -> int:
     """Stand in for `id`, and give that of what something is a copy of."""
     return id(source_of(thing))
 
-
-BUILTINS["id"] = identity
-note_stand_in(id, identity)
 
 MAKERS[object] = copied_object
 for _kind in CONTAINERS:

@@ -15,7 +15,7 @@ from tape_ad.base.errors import NoRuleError
 from tape_ad.record.primals import primal
 from tape_ad.transforms.differentiable.compiled import FOR_COMPILED
 from tape_ad.transforms.differentiable.copying import MAKERS
-from tape_ad.transforms.differentiable.kinds import Standing
+from tape_ad.transforms.differentiable.kinds import standing
 from tape_ad.transforms.differentiable.numpy_names import as_array_handle, holds
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.table import ORIGINALS, note_stand_in, stands_in_for
@@ -25,146 +25,96 @@ __all__: list[str] = []
 Function = Callable[..., Any]
 
 
-def moved(draw: Function) -> Function:
+def moved(draw: Function, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
     """Move and stretch a draw of location 0 and scale 1."""
-
-    def calling(loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        return loc + scale * draw(0.0, 1.0, full(size, loc, scale))
-
-    return calling
+    return loc + scale * draw(0.0, 1.0, full(size, loc, scale))
 
 
-def stretched(draw: Function) -> Function:
+def stretched(draw: Function, scale: Any = 1.0, size: Any = None) -> Any:
     """Stretch a draw of scale 1."""
-
-    def calling(scale: Any = 1.0, size: Any = None) -> Any:
-        return scale * draw(1.0, full(size, scale))
-
-    return calling
+    return scale * draw(1.0, full(size, scale))
 
 
-def uniform(draw: Function) -> Function:
+def uniform(draw: Function, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
     """Move a draw between 0 and 1."""
-
-    def calling(low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
-        return low + (high - low) * draw(0.0, 1.0, full(size, low, high))
-
-    return calling
+    return low + (high - low) * draw(0.0, 1.0, full(size, low, high))
 
 
-def lognormal(draw: Function) -> Function:
+def lognormal(draw: Function, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None) -> Any:
     """Take the exponential of a normal draw, whose logarithm the draw of parameters 0 and 1 has."""
-
-    def calling(mean: Any = 0.0, sigma: Any = 1.0, size: Any = None) -> Any:
-        return np.exp(mean + sigma * np.log(draw(0.0, 1.0, full(size, mean, sigma))))
-
-    return calling
+    return np.exp(mean + sigma * np.log(draw(0.0, 1.0, full(size, mean, sigma))))
 
 
-def pareto(draw: Function) -> Function:
+def pareto(draw: Function, a: Any, size: Any = None) -> Any:
     """Take the exponential of an exponential draw, which a Pareto draw of shape 1 has."""
-
-    def calling(a: Any, size: Any = None) -> Any:
-        return np.expm1(np.log1p(draw(1.0, full(size, a))) / a)
-
-    return calling
+    return np.expm1(np.log1p(draw(1.0, full(size, a))) / a)
 
 
-def power(draw: Function) -> Function:
+def power(draw: Function, a: Any, size: Any = None) -> Any:
     """Take a power of a draw of shape 1: of an exponential one, or of a uniform one."""
-
-    def calling(a: Any, size: Any = None) -> Any:
-        return np.power(draw(1.0, full(size, a)), 1.0 / a)
-
-    return calling
+    return np.power(draw(1.0, full(size, a)), 1.0 / a)
 
 
-def triangular(draw: Function) -> Function:
+def triangular(draw: Function, left: Any, mode: Any, right: Any, size: Any = None) -> Any:
     """Take a uniform number to where it belongs, known by a draw whose mode is in the middle."""
-
-    def calling(left: Any, mode: Any, right: Any, size: Any = None) -> Any:
-        x = draw(0.0, 0.5, 1.0, full(size, left, mode, right))
-        u = np.where(x < 0.5, 2 * x**2, 1 - 2 * (1 - x) ** 2)
-        rising, falling = (mode - left) / (right - left), (right - mode) / (right - left)
-        is_below = u <= primal(rising)
-        depth = np.sqrt(np.where(is_below, u * rising, (1 - u) * falling)) * (right - left)
-        return np.where(is_below, left + depth, right - depth)
-
-    return calling
+    x = draw(0.0, 0.5, 1.0, full(size, left, mode, right))
+    u = np.where(x < 0.5, 2 * x**2, 1 - 2 * (1 - x) ** 2)
+    rising, falling = (mode - left) / (right - left), (right - mode) / (right - left)
+    is_below = u <= primal(rising)
+    depth = np.sqrt(np.where(is_below, u * rising, (1 - u) * falling)) * (right - left)
+    return np.where(is_below, left + depth, right - depth)
 
 
-def gamma(draw: Function) -> Function:
+def gamma(draw: Function, shape: Any, scale: Any = 1.0, size: Any = None) -> Any:
     """Stretch a draw of the same shape, which has to be plain."""
-
-    def calling(shape: Any, scale: Any = 1.0, size: Any = None) -> Any:
-        refuse("shape", "gamma", shape)
-        return scale * draw(unwrapped(shape), 1.0, full(size, shape, scale))
-
-    return calling
+    refuse("shape", "gamma", shape)
+    return scale * draw(unwrapped(shape), 1.0, full(size, shape, scale))
 
 
-def chosen(draw: Function) -> Function:
+def chosen(
+    draw: Function, a: Any, size: Any = None, replace: bool = True, p: Any = None, **more: Any
+) -> Any:
     """Choose among handles, by the places that NumPy chooses."""
-
-    def calling(a: Any, size: Any = None, replace: bool = True, p: Any = None, **more: Any) -> Any:
-        refuse("p", "choice", p)
-        values = as_array_handle(a)
-        axis = more.get("axis", 0)
-        places = draw(values.shape[axis], size, replace, unwrapped(p))
-        return np.take(values, places, axis=axis)
-
-    return calling
+    refuse("p", "choice", p)
+    values = as_array_handle(a)
+    axis = more.get("axis", 0)
+    places = draw(values.shape[axis], size, replace, unwrapped(p))
+    return np.take(values, places, axis=axis)
 
 
-def permutation(draw: Function) -> Function:
+def permutation(draw: Function, x: Any, axis: int = 0) -> Any:
     """Permute handles, as NumPy permutes their places."""
-
-    def calling(x: Any, axis: int = 0) -> Any:
-        values = as_array_handle(x)
-        return np.take(values, draw(values.shape[axis]), axis=axis)
-
-    return calling
+    values = as_array_handle(x)
+    return np.take(values, draw(values.shape[axis]), axis=axis)
 
 
-def shuffle(draw: Function) -> Function:
+def shuffle(draw: Function, x: Any, axis: int = 0) -> None:
     """Permute handles in place."""
-
-    def calling(x: Any, axis: int = 0) -> None:
-        listed = type(x) is list
-        places = np.arange(len(x) if listed else x.shape[axis])
-        draw(places)
-        x[:] = [x[i] for i in places] if listed else np.take(x, places, axis)
-
-    return calling
+    listed = type(x) is list
+    places = np.arange(len(x) if listed else x.shape[axis])
+    draw(places)
+    x[:] = [x[i] for i in places] if listed else np.take(x, places, axis)
 
 
-def permuted(draw: Function) -> Function:
+def permuted(draw: Function, x: Any, *, axis: int | None = None, out: None = None) -> Any:
     """Permute handles along an axis, each row by itself."""
-
-    def calling(x: Any, *, axis: int | None = None, out: None = None) -> Any:
-        values = as_array_handle(x)
-        places = np.arange(values.size).reshape(values.shape)
-        return np.take(np.ravel(values), draw(places, axis=axis, out=out))
-
-    return calling
+    values = as_array_handle(x)
+    places = np.arange(values.size).reshape(values.shape)
+    return np.take(np.ravel(values), draw(places, axis=axis, out=out))
 
 
-def multivariate_normal(draw: Function) -> Function:
+def multivariate_normal(draw: Function, mean: Any, cov: Any, size: Any = None, **more: Any) -> Any:
     """Turn and stretch a draw of independent normal numbers, by the factor that NumPy takes."""
-
-    def calling(mean: Any, cov: Any, size: Any = None, **more: Any) -> Any:
-        if more.get("method", "svd") != "svd":
-            raise NoRuleError("multivariate_normal takes handles with method='svd' alone")
-        n = np.shape(primal(mean))[0]
-        independent = draw(np.zeros(n), np.eye(n), size)
-        _, s, vh = np.linalg.svd(cov)
-        turned = np.linalg.svd(np.eye(n))[2]  # what NumPy turned the draw by
-        return mean + (independent @ turned.T) @ (np.sqrt(s)[:, None] * vh)
-
-    return calling
+    if more.get("method", "svd") != "svd":
+        raise NoRuleError("multivariate_normal takes handles with method='svd' alone")
+    n = np.shape(primal(mean))[0]
+    independent = draw(np.zeros(n), np.eye(n), size)
+    _, s, vh = np.linalg.svd(cov)
+    turned = np.linalg.svd(np.eye(n))[2]  # what NumPy turned the draw by
+    return mean + (independent @ turned.T) @ (np.sqrt(s)[:, None] * vh)
 
 
-FORMULAS: dict[str, Callable[[Function], Function]] = {
+FORMULAS: dict[str, Function] = {
     **dict.fromkeys(("normal", "laplace", "gumbel", "logistic"), moved),
     **dict.fromkeys(("exponential", "rayleigh"), stretched),
     "uniform": uniform,
@@ -231,7 +181,7 @@ def drawing(name: str, draw: Function) -> Function:
         formula = FORMULAS.get(name)
         if formula is None:
             raise no_formula(name, "its parameters")
-        return formula(draw)(*args, **kwargs)
+        return formula(draw, *args, **kwargs)
 
     return calling
 
@@ -273,17 +223,13 @@ def default_rng(seed: Any = None) -> Draws:
     return Draws(np.random.default_rng(seed.source if isinstance(seed, Draws) else seed))
 
 
-def made_anew(original: type) -> None:
-    """Let a class of generators give what draws with handles."""
-    body = {"__new__": lambda cls, *args, **kwargs: Draws(original(*args, **kwargs))}
-    stand_in: Any = Standing(original.__name__, (original,), body)
-    stand_in.original = original
-    ORIGINALS[stand_in] = original
-    note_stand_in(original, stand_in)
+def made_anew(cls: Any, *args: Any, **kwargs: Any) -> Draws:
+    """Make a generator that draws with handles."""
+    return Draws(cls.original(*args, **kwargs))
 
 
-made_anew(np.random.RandomState)
-made_anew(np.random.Generator)
+standing(np.random.RandomState, __new__=made_anew)
+standing(np.random.Generator, __new__=made_anew)
 for _name in FORMULAS:
     if hasattr(np.random, _name):
         _draw = getattr(np.random, _name)

@@ -1,9 +1,12 @@
 """What stands for what in copies of code: found by the identity of the original object."""
 
+import builtins
 import contextlib
+import functools
+import types
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from tape_ad.base.arrays.adapters import adapter_of
 
@@ -12,7 +15,7 @@ ABSENT: Any = object()
 STAND_INS: dict[int, tuple[Any, Any]] = {}
 """Objects and what stands for them, by the identity of the objects."""
 
-BUILTINS: dict[str, Any] = {}
+BUILTINS: dict[str, Any] = dict(vars(builtins))
 """The builtins of copies."""
 
 STANDARD = frozenset({"math", "cmath", "importlib", "operator", "statistics", "sys", "weakref"})
@@ -62,6 +65,9 @@ def note_stand_in(original: Any, stand_in: Any) -> None:
     """Let something stand for an object in copies; its functions are that object's there."""
     STAND_INS[id(original)] = original, stand_in
     STAND_INS.setdefault(id(stand_in), (stand_in, stand_in))
+    name = getattr(original, "__name__", "")
+    if vars(builtins).get(name) is original:
+        BUILTINS[name] = stand_in
     note_source(original, stand_in)
 
 
@@ -71,12 +77,16 @@ def note_source(original: Any, made: Any) -> None:
         SOURCES[made] = weakref.ref(original)
 
 
-def stands_in_for(*originals: Any) -> Callable[[Any], Any]:
-    """Let a function stand for others in copies."""
+F = TypeVar("F")
 
-    def decorate(function: Any) -> Any:
-        for original in originals:
-            note_stand_in(original, function)
+
+def stands_in_for(original: Any) -> Callable[[F], F]:
+    """Let a function stand for another in copies, under its name."""
+
+    def decorate(function: F) -> F:
+        if isinstance(function, types.FunctionType):
+            functools.update_wrapper(function, original, updated=())
+        note_stand_in(original, function)
         return function
 
     return decorate

@@ -6,7 +6,7 @@ import math
 import statistics
 import warnings
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pytest
@@ -40,6 +40,11 @@ def written(function: Callable[..., Any], *args: Any) -> Function:
         return np.sum(a**2 + a)
 
     return write
+
+
+def filled_by(a: Any, values: Any) -> Any:
+    np.fill_diagonal(a, values, wrap=True)
+    return np.sum(a**2 * np.arange(a.size).reshape(a.shape))
 
 
 def viewed(x: Any) -> Any:
@@ -103,10 +108,12 @@ def by_flat(x: Any) -> Any:
 
 
 def filled_and_put(x: Any) -> Any:
-    a, b = x.copy(), np.zeros(3)
+    a, b, c = x.copy(), np.zeros(3), np.array([3.0, 1.0, 2.0])
     a.put([0, 2], x[1] ** 2)
     b.fill(x[3])
-    return np.sum(a**2) + np.sum(b**2)
+    c.sort()
+    c.put([[0], [1]], x[2:])
+    return np.sum(a**2) + np.sum(b**2) + np.sum(c**2)
 
 
 TABLE = np.array([1.0, 2.0])
@@ -343,7 +350,10 @@ class Factors:
 
 
 class OfBuiltins:
-    sine, longest, joined, number = math.sin, math.hypot, np.array, float
+    sine: Any = math.sin
+    longest: Any = math.hypot
+    joined: Any = np.array
+    number: Any = float
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -361,7 +371,9 @@ class OfBuiltins:
 
 def of_methods_in_c(x: Any) -> Any:
     class Local(OfBuiltins):
-        largest, tangent, joined = max, math.tan, np.asarray
+        largest: Any = max
+        tangent: Any = math.tan
+        joined: Any = np.asarray
 
     found = OfBuiltins(1.0).computed(x) + Local(x[1]).computed(x) + Local.tangent(x[0])
     return found + Local(1.0).largest(x[0], x[1]) ** 2
@@ -372,10 +384,10 @@ def by_text(x: Any) -> Any:
         def __getitem__(self, name: str) -> Any:
             return {"u": x[1]}[name]
 
-    names, own = {"v": x[0], "np": np}, dict[str, Any]()
+    names, own, others = {"v": x[0], "np": np}, dict[str, Any](), cast(Any, Names())
     exec("q = np.sin(v)\ndef f(t): return np.asarray(t) ** 2\nr = f(q)", names)  # noqa: S102 - the form itself is tried
     exec("z = a * 2", {"a": x[3]}, own)  # noqa: S102 - the same
-    return names["r"] + own["z"] + eval("u**2 + math.cos(u)", {"math": math}, Names())  # noqa: S307 - the same
+    return names["r"] + own["z"] + eval("u**2 + math.cos(u)", {"math": math}, others)  # noqa: S307 - the same
 
 
 SPARSE = scipy.sparse.csr_array([[1.0, 2.0], [0.0, 3.0]])
@@ -489,6 +501,11 @@ ROWS: dict[str, Function] = {
     "put_along_axis": written(
         lambda a, v: np.put_along_axis(a, np.array([[0], [1]]), v[:, None], 1), slice(0, 2)
     ),
+    "put_along_axis for all columns": written(
+        lambda a, v: np.put_along_axis(a, np.array([[1]]), v, 0), slice(0, 2)
+    ),
+    "fill_diagonal of a tall matrix": lambda x: filled_by(np.zeros((7, 2)), x[:2]),
+    "r_ with a text": lambda x: np.sum(np.r_["0,2", x, x[::-1] ** 2] ** 2),
     "vectorize": lambda x: np.sum(np.vectorize(lambda a, b: math.exp(a) * b)(x, 2.0)),
     "frompyfunc": lambda x: np.sum(np.frompyfunc(math.sin, 1, 1)(x)),
     "apply_along_axis": lambda x: np.sum(np.apply_along_axis(np.cumsum, 0, x.reshape(2, 2)) ** 2),
