@@ -352,7 +352,7 @@ LINES: dict[tuple[str, str], Formula] = {
     ("nct", "cdf"): lambda y, df, nc: sp.nctdtr(df, nc, y),
     ("norminvgauss", "cdf"): lambda y, a, b: copied_object(scipy.stats.norminvgauss)._sf(-y, a, -b),
 }
-"""What stands for SciPy's lines of a method in standard form, where these are missing or compiled."""
+"""What stands for SciPy's lines of a method in standard form, if they are missing or compiled."""
 
 FAMILIES: dict[str, Family] = {
     **COMMON,
