@@ -8,7 +8,7 @@ the further columns of a full Q too. A rotation may differ from LAPACK's by sign
 the result put right.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -92,26 +92,28 @@ def rank(a: Array, rcond: Any) -> Any:
 # Compositions
 
 
-def one_matrix(a: Array, name: str) -> Array:
-    """Give a matrix, and refuse a stack of them.
+def over_stacks(composition: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a composition of one matrix take a stack of them, as SciPy does, one by one."""
 
-    Raises
-    ------
-    UnsupportedArgumentError
-        For a stack.
-    """
-    a = as_array(a)
-    if a.ndim != 2:
-        raise UnsupportedArgumentError(
-            f"tape_ad.scipy.linalg.{name} of a handle takes one matrix, got shape {a.shape}; "
-            f"ta.batched({name}) takes a stack"
-        )
-    return a
+    def each(a: Array, *args: Any, **options: Any) -> Any:
+        a = as_array(a)
+        if a.ndim <= 2:
+            return composition(a, *args, **options)
+        return together([each(part, *args, **options) for part in a])
+
+    return each
 
 
+def together(outputs: Sequence[Any]) -> Any:
+    """Stack the arrays, or those at each place of tuples."""
+    if isinstance(outputs[0], tuple):
+        return tuple(map(together, zip(*outputs, strict=True)))
+    return np.stack(outputs)
+
+
+@over_stacks
 def reduced(a: Array, calc_q: bool, *options: Any) -> Any:
     """Follow the vectors from the first unit vector on, each orthogonal to those before."""
-    a = one_matrix(a, "hessenberg")
     n = a.shape[-1]
     if n <= 2:
         return (a, np.eye(n)) if calc_q else a
@@ -132,9 +134,9 @@ def reduced(a: Array, calc_q: bool, *options: Any) -> Any:
     return (h, q) if calc_q else h
 
 
+@over_stacks
 def block_factors(a: Array, lower: bool, hermitian: bool, *options: Any) -> Any:
     """Eliminate block by block, from the top down, or from the bottom up."""
-    a = one_matrix(a, "ldl")
     n = a.shape[-1]
     turned = adjoint if hermitian else np.matrix_transpose
     kind = "her" if hermitian and a.dtype.kind == "c" else "sym"
@@ -158,9 +160,9 @@ def block_factors(a: Array, lower: bool, hermitian: bool, *options: Any) -> Any:
     return triangle[np.argsort(order)], np.concatenate(rows)[way, way], order
 
 
+@over_stacks
 def balanced(a: Array, permute: bool, scale: bool, separate: bool, overwrite_a: bool) -> Any:
     """Put rows and columns in another order, and scale them, which SciPy does by powers of 2."""
-    a = one_matrix(a, "matrix_balance")
     scales, where = balance(a, permute, scale)
     order = where.astype(int)
     out = a[order][:, order] * (scales / scales[:, None])
@@ -169,9 +171,9 @@ def balanced(a: Array, permute: bool, scale: bool, separate: bool, overwrite_a: 
     return out, np.take(np.diag(scales), np.argsort(order), axis=0)
 
 
+@over_stacks
 def null_basis(a: Array, rcond: Any = None, **options: Any) -> Array:
     """Project the vector onto the null space."""
-    a = as_array(a)
     found = null_vector(a, rcond)
     if found.ndim == 2:  # no vector at all, as beside the matrix
         return found
@@ -179,9 +181,9 @@ def null_basis(a: Array, rcond: Any = None, **options: Any) -> Array:
     return (v / np.linalg.norm(v))[:, None]
 
 
+@over_stacks
 def range_basis(a: Array, rcond: Any) -> Array:
     """Take the singular vectors on the left."""
-    a = one_matrix(a, "orth")
     return singular_vectors(a, False)[0][:, : int(rank(a, rcond))]
 
 
