@@ -12,9 +12,9 @@ from tape_ad.extend.packages import copied_object
 from tape_ad.scipy.counterparts import takes_lists
 
 
-def distributions_of(kind: type) -> list[str]:
-    """List the distributions of a kind that the installed SciPy has, by its names."""
-    return sorted(name for name, each in vars(scipy.stats).items() if isinstance(each, kind))
+def distributions_of(*kinds: type) -> list[str]:
+    """List the distributions of some kinds that the installed SciPy has, by its names."""
+    return sorted(name for name, each in vars(scipy.stats).items() if isinstance(each, kinds))
 
 
 def method_of_scipy(method: str) -> Callable[..., Any]:

@@ -288,7 +288,7 @@ class Multivariate:
 
 MULTIVARIATE: dict[str, Multivariate] = {
     name: Multivariate(name)
-    for name in distributions_of(GENERATORS.multi_rv_generic)
+    for name in distributions_of(GENERATORS.multi_rv_generic, type(scipy.stats.poisson_binom))
     if name in COUNTS or hasattr(getattr(scipy.stats, name), "pdf")
 }
 """By SciPy's names, as far as the installed SciPy has them."""
