@@ -1,6 +1,6 @@
 """Factors that are unique, and updates of QR factors.
 
-Those of Hessenberg, of L D L^H, of balancing, of bases, of complex Schur are composed of what leads
+Those of Hessenberg, of L D L^H, of balancing, of bases are composed of what leads
 to them step by step, for given signs, orders and blocks, which are those that SciPy finds; beside
 the matrix they stay as they are. Updates follow SciPy's rotations and reflections (Golub & Van
 Loan, *Matrix Computations*, section 6.5) one by one, so that they are right for any arrays, and for
@@ -21,7 +21,7 @@ from tape_ad.extend.rules import Constant, Entry, overridable
 from tape_ad.scipy.counterparts import counterpart
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.basics import as_assumed, pivots
-from tape_ad.scipy.linalg.spectral import singular_vectors, vectors
+from tape_ad.scipy.linalg.spectral import singular_vectors
 from tape_ad.scipy.linalg.systems import lu_factor, solve_triangular
 
 # What SciPy finds, and what is constant around it
@@ -201,32 +201,6 @@ def multiplied(
     return (q @ c if mode == "left" else c @ q, r, *order)
 
 
-def complex_form(t: Array, z: Array, check_finite: bool) -> Any:
-    """Rotate each block of two to a triangle, as SciPy does."""
-    t, z = as_array(t) + 0j, as_array(z) + 0j
-    n, eps = t.shape[0], float(np.finfo(t.dtype).eps)
-    for m in range(n - 1, 0, -1):
-        size = np.abs(t[m - 1, m - 1]) + np.abs(t[m, m])
-        if np.abs(t[m, m - 1]) > eps * size:
-            here = slice(m - 1, m + 1)
-            mu = vectors(t[here, here])[0][0] - t[m, m]
-            length = np.linalg.norm(np.stack([mu, t[m, m - 1]]))
-            c, s = mu / length, t[m, m - 1] / length
-            g = np.stack([np.stack([np.conjugate(c), s]), np.stack([-s, c])])
-            t = placed(t, g @ t[here, m - 1 :], m - 1, m - 1)
-            t = placed(t, t[: m + 1, here] @ adjoint(g), 0, m - 1)
-            z = placed(z, z[:, here] @ adjoint(g), 0, m - 1)
-        t = placed(t, np.zeros((1, 1)), m, m - 1)
-    return t, z
-
-
-def placed(a: Array, part: Array, i: int, j: int) -> Array:
-    """Give a square matrix with another part from row i and column j on."""
-    n, (rows, columns) = a.shape[0], part.shape
-    around = (i, n - i - rows), (j, n - j - columns)
-    return np.where(np.pad(np.ones(part.shape, bool), around), np.pad(part, around), a)
-
-
 FACTORS: dict[Any, Entry] = {
     subdiagonal_signs: Constant(),
     layout: Constant(),
@@ -245,7 +219,6 @@ orth = counterpart(
     FACTORS, scipy.linalg.orth, "A", range_basis, axes={None: -2}, shape_by_values=True
 )
 qr_multiply = counterpart(FACTORS, scipy.linalg.qr_multiply, "a c", multiplied)
-rsf2csf = counterpart(FACTORS, scipy.linalg.rsf2csf, "T Z", complex_form)
 
 
 def triangular(
