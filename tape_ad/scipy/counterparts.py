@@ -109,12 +109,14 @@ def scipy_function(
                 return taken_over(public, args, kwargs)
             named = {key: joined(each) for key, each in kwargs.items()}
             return public(*[joined(each) for each in args], **named)
+        if not handles:  # and what is compiled may ask how many arguments a function takes
+            return function(*args, **kwargs)
         given: list[Any] = []
         found = function(
             *[watched(each, given) for each in args],
             **{key: watched(each, given) for key, each in kwargs.items()},
         )
-        return beside(given[0], args, kwargs) if given and handles else found
+        return beside(given[0], args, kwargs) if given else found
 
     def beside(handle: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Do the call with a constant of the handle's record, for a function closes over that.

@@ -89,7 +89,7 @@ class Installed:
                 return Missing(whole)
         if not isinstance(found, ModuleType):
             return found
-        self.__dict__[name] = within = Installed(whole)  # what is in it is looked up as before
+        self.__dict__[name] = within = Installed(found.__name__)  # looked up in as before
         return within
 
     def __dir__(self) -> list[str]:

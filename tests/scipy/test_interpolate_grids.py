@@ -182,3 +182,31 @@ def test_what_scipy_refuses_is_refused(grid: Any, method: str, message: str) -> 
     values = ta.ComputationRecord().tensor(VALUES)
     with pytest.raises(ValueError, match=message):
         interpolate.RegularGridInterpolator(grid, values, method)
+
+
+KNOTS = np.array([0, 0, 0, 0, 1, 2, 3, 3, 3, 3.0]), np.array([0, 0, 0, 1, 2, 2, 2.0])
+BREAKS = np.array([0.0, 1.0, 2.0, 2.5]), np.array([0.0, 1.5, 2.0])
+
+
+@pytest.mark.parametrize("extrapolate", [True, False])
+@pytest.mark.parametrize("nu", [None, (1, 0), (2, 1)])
+@pytest.mark.parametrize("name", ["NdBSpline", "NdPPoly"])
+def test_tensor_products_of_pieces(name: str, nu: Any, extrapolate: bool) -> None:
+    def value(module: Any, c: Array, x: Array) -> Array:
+        options = {"extrapolate": extrapolate}
+        if name == "NdBSpline":
+            return module.NdBSpline(KNOTS, c.reshape(6, 4, 3), (3, 2), **options)(x, nu=nu)
+        return module.NdPPoly(c.reshape(3, 2, 3, 2, 2), BREAKS, **options)(x, nu=nu)
+
+    rng = np.random.default_rng(3)
+    c, x = rng.normal(size=(4, 18)), rng.uniform(-0.2, 2.2, (3, 2, 2))
+    out = value(interpolate, *map(ta.ComputationRecord().tensor, (c, x))).data
+    np.testing.assert_allclose(out, value(host, c, x), rtol=1e-12, atol=1e-13)
+    weights = rng.normal(size=out.shape)
+
+    def total(module: Any) -> Callable[..., Array]:
+        return lambda c, x: np.sum(weights * np.nan_to_num(value(module, c, x)))
+
+    by_c, by_x = ta.grad(total(interpolate), (0, 1))(c, x)
+    np.testing.assert_allclose(by_c, difference(lambda c: total(host)(c, x), c), atol=1e-8)
+    np.testing.assert_allclose(by_x, difference(lambda x: total(host)(c, x), x), atol=1e-7)

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Slerp as HostSlerp
 
 import tape_ad as ta
 from tape_ad.errors import ConversionError, UnsupportedArgumentError
-from tape_ad.scipy.spatial import geometric_slerp
+from tape_ad.scipy.spatial import geometric_slerp, transform
 from tape_ad.scipy.spatial.rotations import projects
 from tape_ad.scipy.spatial.transform import Rotation, Slerp
 
@@ -324,3 +324,44 @@ def test_opposite_ends_of_an_arc_are_refused() -> None:
     end = ta.ComputationRecord().tensor([-0.6, -0.8])
     with pytest.raises(UnsupportedArgumentError, match="opposite"):
         geometric_slerp([0.6, 0.8], end, 0.3)
+
+
+COORDINATES = np.array([0.1, 0.2, 0.3, 1.0, 2.0, 3.0])
+MOVE = np.vstack([np.c_[MATRICES[0], VECTORS[0]], [[0.0, 0.0, 0.0, 1.0]]])
+
+RIGID: dict[str, tuple[Callable[..., Array], Array]] = {
+    "applied": (lambda t, r, x: t.from_translation(x).apply([1.0, 2.0, 3.0]), VECTORS),
+    "exponential": (lambda t, r, x: t.from_exp_coords(x).as_matrix(), COORDINATES),
+    "logarithm": (lambda t, r, x: t.from_exp_coords(x).inv().as_exp_coords(), COORDINATES),
+    "matrix": (lambda t, r, x: t.from_matrix(np.concatenate([x, MOVE[3:]])).as_matrix(), MOVE[:3]),
+    "components": (
+        lambda t, r, x: t.from_components(x[:3], r.from_rotvec(x[3:])).as_matrix(),
+        COORDINATES,
+    ),
+    "product": (
+        lambda t, r, x: (t.from_translation(x) * t.from_matrix(MOVE)).as_matrix(),
+        VECTORS[0],
+    ),
+    "power": (lambda t, r, x: (t.from_exp_coords(x) ** 1.5).as_matrix(), COORDINATES),
+    "dual": (
+        lambda t, r, x: t.from_dual_quat(x).as_dual_quat(),
+        np.array([0.1, 0.2, 0.3, 0.9, 0.2, 0.1, -0.3, 0.4]),
+    ),
+    "rotation": (lambda t, r, x: t.from_exp_coords(x).rotation.as_rotvec(), COORDINATES),
+    "mean": (lambda t, r, x: t.from_exp_coords(x).mean().as_matrix(), np.sin(VECTORS @ MOVE[:3])),
+}
+
+
+@pytest.mark.skipif(
+    not hasattr(getattr(scipy.spatial.transform, "_rigid_transform", None), "xp_backend"),
+    reason="SciPy's rigid transforms are compiled, or there are none",
+)
+@pytest.mark.parametrize("name", RIGID)
+def test_rigid_transforms(name: str) -> None:
+    use, at = RIGID[name]
+    at = np.hstack([at, 0.5 * at])[:, :6] if name == "mean" else at
+    host, ours = scipy.spatial.transform.RigidTransform, transform.RigidTransform
+    value, gradient = ta.value_and_grad(lambda x: weighed(use(ours, Rotation, x)))(at)
+    np.testing.assert_allclose(value, weighed(use(host, Host, at)), rtol=1e-11)
+    expected = difference(lambda x: weighed(use(host, Host, x)), at)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-5, atol=1e-6)

@@ -211,3 +211,40 @@ def marked(values: Array, rows: Array, mark: Any) -> Array:
     if not np.any(rows):
         return values
     return np.where(rows.reshape((-1,) + (1,) * (values.ndim - 1)), mark, values)
+
+
+def along_axes(
+    self: Any, ends: Any, points: Array, nu: Any, extrapolate: Any
+) -> tuple[list[Array], tuple[int, ...], Array]:
+    """List the coordinates of points and the orders of derivatives, and tell what is no value."""
+    if points.shape[-1] != len(ends):
+        raise ValueError(f"points of {points.shape[-1]} coordinates in {len(ends)} dimensions")
+    flat = np.reshape(points, (-1, len(ends)))
+    coordinates = [flat[:, i] for i in range(len(ends))]
+    extrapolate = self.extrapolate if extrapolate is None else extrapolate
+    inside = [(x >= low) & (x <= high) for x, (low, high) in zip(coordinates, ends, strict=True)]
+    none = np.any(np.isnan(flat), axis=-1) | (~np.all(inside, axis=0) & (not extrapolate))
+    return coordinates, tuple(map(int, (0,) * len(ends) if nu is None else nu)), none
+
+
+@stands_for(scipy.interpolate.NdBSpline.__call__)
+def tensor_spline(self: Any, xi: Any, *, nu: Any = None, extrapolate: Any = None) -> Array:
+    """Evaluate a tensor product of B-splines, or a derivative of it."""
+    xi, knots, degrees = in_double(xi), list(self.t), tuple(map(int, self.k))
+    axes = [(t[k], t[-k - 1]) for t, k in zip(knots, degrees, strict=True)]
+    coordinates, orders, none = along_axes(self, axes, xi, nu, extrapolate)
+    out = marked(tensor_value(self.c, knots, degrees, coordinates, orders), none, np.nan)
+    return np.reshape(out, (*xi.shape[:-1], *self.c.shape[len(knots) :]))
+
+
+@stands_for(scipy.interpolate.NdPPoly.__call__)
+def tensor_pieces(self: Any, x: Any, nu: Any = None, extrapolate: Any = None) -> Array:
+    """Evaluate piecewise polynomials of several variables, or a derivative of them."""
+    x, d = in_double(x), len(self.x)
+    ends = [(breaks[0], breaks[-1]) for breaks in self.x]
+    coordinates, orders, none = along_axes(self, ends, x, nu, extrapolate)
+    pieces = tuple(map(piece_of, self.x, coordinates))
+    out, trailing = self.c[(slice(None),) * d + pieces], (...,) + (None,) * (self.c.ndim - 2 * d)
+    for breaks, place, piece, order in zip(self.x, coordinates, pieces, orders, strict=True):
+        out = local_value(out, (place - breaks[piece])[trailing], order)
+    return np.reshape(marked(out, none, np.nan), (*x.shape[:-1], *self.c.shape[2 * d :]))

@@ -1,6 +1,6 @@
 """Factors that are unique, and updates of QR factors.
 
-Those of Hessenberg, of L D L^H, of balancing, of bases, of complex Schur are composed of what leads
+Those of Hessenberg, of L D L^H, of balancing, of bases are composed of what leads
 to them step by step, for given signs, orders and blocks, which are those that SciPy finds; beside
 the matrix they stay as they are. Updates follow SciPy's rotations and reflections (Golub & Van
 Loan, *Matrix Computations*, section 6.5) one by one, so that they are right for any arrays, and for
@@ -8,7 +8,7 @@ the further columns of a full Q too. A rotation may differ from LAPACK's by sign
 the result put right.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from tape_ad.extend.rules import Constant, Entry, overridable
 from tape_ad.scipy.counterparts import counterpart
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.basics import as_assumed, pivots
-from tape_ad.scipy.linalg.spectral import singular_vectors, vectors
+from tape_ad.scipy.linalg.spectral import singular_vectors
 from tape_ad.scipy.linalg.systems import lu_factor, solve_triangular
 
 # What SciPy finds, and what is constant around it
@@ -92,26 +92,28 @@ def rank(a: Array, rcond: Any) -> Any:
 # Compositions
 
 
-def one_matrix(a: Array, name: str) -> Array:
-    """Give a matrix, and refuse a stack of them.
+def over_stacks(composition: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a composition of one matrix take a stack of them, as SciPy does, one by one."""
 
-    Raises
-    ------
-    UnsupportedArgumentError
-        For a stack.
-    """
-    a = as_array(a)
-    if a.ndim != 2:
-        raise UnsupportedArgumentError(
-            f"tape_ad.scipy.linalg.{name} of a handle takes one matrix, got shape {a.shape}; "
-            f"ta.batched({name}) takes a stack"
-        )
-    return a
+    def each(a: Array, *args: Any, **options: Any) -> Any:
+        a = as_array(a)
+        if a.ndim <= 2:
+            return composition(a, *args, **options)
+        return together([each(part, *args, **options) for part in a])
+
+    return each
 
 
+def together(outputs: Sequence[Any]) -> Any:
+    """Stack the arrays, or those at each place of tuples."""
+    if isinstance(outputs[0], tuple):
+        return tuple(map(together, zip(*outputs, strict=True)))
+    return np.stack(outputs)
+
+
+@over_stacks
 def reduced(a: Array, calc_q: bool, *options: Any) -> Any:
     """Follow the vectors from the first unit vector on, each orthogonal to those before."""
-    a = one_matrix(a, "hessenberg")
     n = a.shape[-1]
     if n <= 2:
         return (a, np.eye(n)) if calc_q else a
@@ -132,9 +134,9 @@ def reduced(a: Array, calc_q: bool, *options: Any) -> Any:
     return (h, q) if calc_q else h
 
 
+@over_stacks
 def block_factors(a: Array, lower: bool, hermitian: bool, *options: Any) -> Any:
     """Eliminate block by block, from the top down, or from the bottom up."""
-    a = one_matrix(a, "ldl")
     n = a.shape[-1]
     turned = adjoint if hermitian else np.matrix_transpose
     kind = "her" if hermitian and a.dtype.kind == "c" else "sym"
@@ -158,9 +160,9 @@ def block_factors(a: Array, lower: bool, hermitian: bool, *options: Any) -> Any:
     return triangle[np.argsort(order)], np.concatenate(rows)[way, way], order
 
 
+@over_stacks
 def balanced(a: Array, permute: bool, scale: bool, separate: bool, overwrite_a: bool) -> Any:
     """Put rows and columns in another order, and scale them, which SciPy does by powers of 2."""
-    a = one_matrix(a, "matrix_balance")
     scales, where = balance(a, permute, scale)
     order = where.astype(int)
     out = a[order][:, order] * (scales / scales[:, None])
@@ -169,9 +171,9 @@ def balanced(a: Array, permute: bool, scale: bool, separate: bool, overwrite_a: 
     return out, np.take(np.diag(scales), np.argsort(order), axis=0)
 
 
+@over_stacks
 def null_basis(a: Array, rcond: Any = None, **options: Any) -> Array:
     """Project the vector onto the null space."""
-    a = as_array(a)
     found = null_vector(a, rcond)
     if found.ndim == 2:  # no vector at all, as beside the matrix
         return found
@@ -179,9 +181,9 @@ def null_basis(a: Array, rcond: Any = None, **options: Any) -> Array:
     return (v / np.linalg.norm(v))[:, None]
 
 
+@over_stacks
 def range_basis(a: Array, rcond: Any) -> Array:
     """Take the singular vectors on the left."""
-    a = one_matrix(a, "orth")
     return singular_vectors(a, False)[0][:, : int(rank(a, rcond))]
 
 
@@ -197,32 +199,6 @@ def multiplied(
     q, r = np.linalg.qr(a)
     q = np.conjugate(q) if conjugate else q
     return (q @ c if mode == "left" else c @ q, r, *order)
-
-
-def complex_form(t: Array, z: Array, check_finite: bool) -> Any:
-    """Rotate each block of two to a triangle, as SciPy does."""
-    t, z = as_array(t) + 0j, as_array(z) + 0j
-    n, eps = t.shape[0], float(np.finfo(t.dtype).eps)
-    for m in range(n - 1, 0, -1):
-        size = np.abs(t[m - 1, m - 1]) + np.abs(t[m, m])
-        if np.abs(t[m, m - 1]) > eps * size:
-            here = slice(m - 1, m + 1)
-            mu = vectors(t[here, here])[0][0] - t[m, m]
-            length = np.linalg.norm(np.stack([mu, t[m, m - 1]]))
-            c, s = mu / length, t[m, m - 1] / length
-            g = np.stack([np.stack([np.conjugate(c), s]), np.stack([-s, c])])
-            t = placed(t, g @ t[here, m - 1 :], m - 1, m - 1)
-            t = placed(t, t[: m + 1, here] @ adjoint(g), 0, m - 1)
-            z = placed(z, z[:, here] @ adjoint(g), 0, m - 1)
-        t = placed(t, np.zeros((1, 1)), m, m - 1)
-    return t, z
-
-
-def placed(a: Array, part: Array, i: int, j: int) -> Array:
-    """Give a square matrix with another part from row i and column j on."""
-    n, (rows, columns) = a.shape[0], part.shape
-    around = (i, n - i - rows), (j, n - j - columns)
-    return np.where(np.pad(np.ones(part.shape, bool), around), np.pad(part, around), a)
 
 
 FACTORS: dict[Any, Entry] = {
@@ -243,7 +219,6 @@ orth = counterpart(
     FACTORS, scipy.linalg.orth, "A", range_basis, axes={None: -2}, shape_by_values=True
 )
 qr_multiply = counterpart(FACTORS, scipy.linalg.qr_multiply, "a c", multiplied)
-rsf2csf = counterpart(FACTORS, scipy.linalg.rsf2csf, "T Z", complex_form)
 
 
 def triangular(

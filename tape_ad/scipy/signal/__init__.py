@@ -27,7 +27,6 @@ from tape_ad.scipy.signal import windows as windows
 from tape_ad.scipy.signal.convolution import CONVOLUTION, SECTIONS
 from tape_ad.scipy.signal.design import TAPS, TRANSFORMATIONS
 from tape_ad.scipy.signal.filters import FILTERS, RECURSION
-from tape_ad.scipy.signal.order_filters import ORDER
 from tape_ad.scipy.signal.peaks import PEAKS
 from tape_ad.scipy.signal.rates import RATES
 from tape_ad.scipy.signal.roots import ROOTS
@@ -50,7 +49,6 @@ RULES = merged(
     RECURSION,
     FILTERS,
     RATES,
-    ORDER,
     ROOTS,
     PEAKS,
     SPLINE_FILTERS,

@@ -236,9 +236,6 @@ RECURSION: dict[Any, Entry] = {
 
 FILTERS: dict[Any, Entry] = {}
 
-SKIPS_ZEROS = np.lib.NumpyVersion(scipy.__version__) < "1.18.0"
-"""Whether `lfilter_zi` passes over zeros that a denominator begins with; newer ones refuse them."""
-
 
 @counterpart(FILTERS, scipy.signal.lfilter, "b a x zi")
 def lfilter(b: Array, a: Array, x: Array, axis: int = -1, zi: Any = None) -> Any:
@@ -293,11 +290,9 @@ def lfilter_zi(b: Array, a: Array) -> Array:
     array([1.])
     """
     b, a = coefficients("lfilter_zi", b), coefficients("lfilter_zi", a)
-    # The state is infinite beside a first coefficient of 0, and so has no derivative by that
-    while SKIPS_ZEROS and a.shape[0] > 1 and primal(a[0]) == 0:
-        a = a[1:]
-    if primal(a[0]) == 0:
-        raise ValueError("lfilter_zi: the first coefficient of a is zero")
+    if primal(a[0]) == 0:  # the state is infinite beside it, and so has no derivative by that
+        scipy.signal.lfilter_zi(primal(b), primal(a))  # which newer releases refuse
+        a = a[np.argmax(primal(a) != 0) :]
     b, a = normalised(b, a)
     order = max(b.shape[0], a.shape[0]) - 1
     b, a = padded(b, order + 1), padded(a, order + 1)

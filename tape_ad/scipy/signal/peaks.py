@@ -1,13 +1,16 @@
-"""Peaks: where they are is piecewise constant, how high and how wide they are is smooth."""
+"""Peaks and medians of windows: where they are is piecewise constant, how high they are smooth."""
 
 from typing import Any
 
 import numpy as np
 
+from tape_ad import differentiable
+from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array, is_traced
-from tape_ad.extend.rules import Constant, Entry, add_facts, overridable
+from tape_ad.extend.rules import Constant, Entry, add_facts, constants, overridable
 from tape_ad.scipy.counterparts import counterpart, scipy_function
 from tape_ad.scipy.installed import scipy
+from tape_ad.scipy.stand_ins import stands_for
 
 find_peaks_cwt = scipy_function(scipy.signal.find_peaks_cwt, "tape_ad.scipy.signal")
 
@@ -164,3 +167,19 @@ def measured(
 
 
 add_facts(PEAKS, (find_peaks, find_peaks_cwt, found), shape_by_values=True)
+
+
+# Extremes of neighbours, and medians of windows
+
+argrelextrema, argrelmax, argrelmin = (
+    scipy_function(function, "tape_ad.scipy.signal")
+    for function in (scipy.signal.argrelextrema, scipy.signal.argrelmax, scipy.signal.argrelmin)
+)
+
+PEAKS |= constants(argrelextrema, argrelmax, argrelmin, facts=facts.SHAPED_BY_VALUES)
+
+
+@stands_for(scipy.signal._sigtools._medfilt2d)
+def median_of_image(image: Array, size: Any) -> Array:
+    """Take the median of each window of an image."""
+    return differentiable(scipy.signal.medfilt)(image, np.asarray(size))

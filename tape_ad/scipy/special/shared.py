@@ -106,10 +106,10 @@ def entry_of(function: Any, row: Any) -> Entry:
 def of_floats(maker: Maker) -> Maker:
     """Cast integers and truth values among the operands of a maker."""
 
-    @functools.wraps(maker)
     def cast_first(*arguments: Any, **options: Any) -> Any:
         return maker(*map(as_float, arguments), **options)
 
+    cast_first.__wrapped__ = maker  # type: ignore[attr-defined]  # whose signature it has
     return cast_first
 
 
@@ -153,7 +153,8 @@ def where_found(maker: Callable[..., Array]) -> Maker:
 
 def itself(function: Any) -> Any:
     """Give the ufunc behind a function of SciPy's; one without is given as it is."""
-    inner = inspect.unwrap(function) if callable(function) else function
+    wrapped = hasattr(function, "__wrapped__")
+    inner = inspect.unwrap(function) if wrapped else function
     return inner if isinstance(inner, np.ufunc) else function
 
 

@@ -44,7 +44,6 @@ from tape_ad.extend.rules import add_rules, merged
 from tape_ad.scipy.faces import face
 from tape_ad.scipy.stand_ins import OBJECTS
 from tape_ad.scipy.stats import (  # noqa: F401 - steps of SciPy's
-    bins,
     comparisons,
     distances,
     goodness,

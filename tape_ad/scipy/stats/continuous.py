@@ -32,7 +32,7 @@ from tape_ad.scipy.stats.families import (
     share,
     share_over,
 )
-from tape_ad.scipy.stats.methods import logpdf, pdf
+from tape_ad.scipy.stats.methods import distributions_of, logpdf, pdf
 
 
 def log_over(y: Array, c: Array) -> Array:
@@ -352,7 +352,7 @@ LINES: dict[tuple[str, str], Formula] = {
     ("nct", "cdf"): lambda y, df, nc: sp.nctdtr(df, nc, y),
     ("norminvgauss", "cdf"): lambda y, a, b: copied_object(scipy.stats.norminvgauss)._sf(-y, a, -b),
 }
-"""What stands for SciPy's lines of a method in standard form, where it has none, or compiled ones."""
+"""What stands for SciPy's lines of a method in standard form, if they are missing or compiled."""
 
 FAMILIES: dict[str, Family] = {
     **COMMON,
@@ -436,9 +436,5 @@ FAMILIES: dict[str, Family] = {
 }
 """What is known of continuous distributions beside SciPy's own lines, by SciPy's names."""
 
-GENERAL = scipy.stats._distn_infrastructure.rv_continuous
-
-CONTINUOUS = sorted(
-    name for name in dir(scipy.stats) if isinstance(getattr(scipy.stats, name), GENERAL)
-)
+CONTINUOUS = distributions_of(scipy.stats._distn_infrastructure.rv_continuous)
 """The continuous distributions that the installed SciPy has, by its names."""

@@ -13,7 +13,7 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stats.expectations import by_counting
 from tape_ad.scipy.stats.families import DERIVED, PLAIN, Family, Shape
-from tape_ad.scipy.stats.methods import pmf
+from tape_ad.scipy.stats.methods import distributions_of, pmf
 
 
 def skellam(i: int) -> Shape:
@@ -102,8 +102,7 @@ COUNTED_LINES: dict[tuple[str, str], Callable[..., Array]] = {
 
 DISCRETE: dict[str, Family] = {
     name: Family(shapes=KNOWN[name]) if name in KNOWN else PLAIN
-    for name in dir(scipy.stats)
-    if isinstance(getattr(scipy.stats, name), scipy.stats._distn_infrastructure.rv_discrete)
-    and name != "poisson_binom"
+    for name in distributions_of(scipy.stats._distn_infrastructure.rv_discrete)
+    if name != "poisson_binom"
 }
 """The discrete distributions that the installed SciPy has, and what is known of them."""

@@ -12,6 +12,11 @@ from tape_ad.extend.packages import copied_object
 from tape_ad.scipy.counterparts import takes_lists
 
 
+def distributions_of(*kinds: type) -> list[str]:
+    """List the distributions of some kinds that the installed SciPy has, by its names."""
+    return sorted(name for name, each in vars(scipy.stats).items() if isinstance(each, kinds))
+
+
 def method_of_scipy(method: str) -> Callable[..., Any]:
     """Make ``method(x, *parameters, name)``: that method of SciPy's distribution of that name.
 

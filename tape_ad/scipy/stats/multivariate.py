@@ -31,6 +31,7 @@ from tape_ad.scipy.linalg.systems import solve_triangular
 from tape_ad.scipy.special.gamma_functions import multigammaln
 from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stand_ins import stands_for
+from tape_ad.scipy.stats.methods import distributions_of
 
 GENERATORS = scipy.stats._multivariate
 """Where SciPy has its distributions of vectors and matrices."""
@@ -287,11 +288,7 @@ class Multivariate:
 
 MULTIVARIATE: dict[str, Multivariate] = {
     name: Multivariate(name)
-    for name in dir(scipy.stats)
-    if name in COUNTS
-    or (
-        isinstance(getattr(scipy.stats, name), GENERATORS.multi_rv_generic)
-        and hasattr(getattr(scipy.stats, name), "pdf")
-    )
+    for name in distributions_of(GENERATORS.multi_rv_generic, type(scipy.stats.poisson_binom))
+    if name in COUNTS or hasattr(getattr(scipy.stats, name), "pdf")
 }
 """By SciPy's names, as far as the installed SciPy has them."""
