@@ -115,6 +115,26 @@ def test_take_along_axis(shape: tuple[int, ...]) -> None:
     agree_but_for_the_last_call(gradient, numbers((3, 4), "f8"), places)
 
 
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4"])
+@pytest.mark.parametrize("least", [0, 7, 12])
+def test_counts_in_bins(least: int, dtype: str) -> None:
+    x, weights = np.random.default_rng(0).integers(0, 7, 60), numbers((60,), dtype)
+    agree_to_the_bit(lambda x, w: np.bincount(x, w, least), np.append(x, 6)[:-1], weights)
+    agree_to_the_bit(lambda x: np.bincount(x[::-2], minlength=least), np.append(x, 6))
+    fast = ta.compile(lambda x: np.bincount(x, minlength=least), engine="native")
+    for other in (x, x, x, x // 2, x + 1, x * 0, x[:0]):  # of other lengths, some of them
+        np.testing.assert_array_equal(fast(other), np.bincount(other, minlength=least))
+    with pytest.raises(ValueError, match="negative"):
+        fast(x - 1)
+
+
+def test_choices_in_turn() -> None:
+    x, y = numbers((40,), "f8"), numbers((4, 40), "f8")
+    agree_to_the_bit(lambda x: np.select([x < -1, x < 1], [x * x, 2 * x], x - 1), x)
+    agree_to_the_bit(lambda x: np.select([x < -1, x < 1], [x * x, 2.0]), x.astype("f4"))
+    agree_to_the_bit(lambda y: np.select([y[0] < 0, y < 1], [y * y, y[1]], 3), y[:, ::-1])
+
+
 MASKED: dict[str, Function] = {
     "picked": lambda x, mask: x[mask],
     "picked twice": lambda x, mask: np.sum(x[mask]) * x[~mask],

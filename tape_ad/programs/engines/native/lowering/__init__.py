@@ -168,7 +168,17 @@ def sums_are_finite(arrays: Sequence[Any]) -> Any:
     return functools.reduce(np.logical_and, answers)
 
 
-BODIES: Mapping[Any, Callable[..., Any]] = {all_finite: sums_are_finite}
+def chosen_in_turn(conditions: Sequence[Any], choices: Sequence[Any], default: Any = 0) -> Any:
+    """Choose by the first condition that is true, as `numpy.select` does."""
+    for condition, choice in reversed([*zip(conditions, choices, strict=True)]):
+        default = np.where(condition, choice, default)
+    return default
+
+
+BODIES: Mapping[Any, Callable[..., Any]] = {
+    all_finite: sums_are_finite,
+    np.select: chosen_in_turn,
+}
 """What is lowered by other lines of NumPy than its own."""
 
 LOUD = frozenset({"raise", "call", "print", "log"})

@@ -34,6 +34,7 @@ from tape_ad.programs.engines.native.lowering.calls import (
     copy,
     fill,
 )
+from tape_ad.programs.engines.native.lowering.reductions import ended
 from tape_ad.programs.program import Value, values_in
 from tape_ad.rules.maps.indexing import Index, added_at, picked_elements, scatter
 from tape_ad.rules.numpy import updates
@@ -302,6 +303,33 @@ def as_getitem(lowering: Lowering) -> None:
     """``array[key]``, where that is no view."""
     source, key = lowering.call.args
     gathered(lowering, lowering.ref(source), key, lowering.out)
+
+
+def as_bincount(lowering: Lowering) -> None:
+    """Lower `numpy.bincount`, for as many bins as when it was captured, and no number below 0."""
+    given = lowering.options("x", "weights", "minlength")
+    out, index = lowering.out, integers(lowering, given["x"])
+    count, least, weights = out.shape[0], given.get("minlength", 0), given.get("weights")
+    if len(index.shape) != 1 or type(least) is not int:
+        raise NotLowerable("such a count")
+    size, none = index.shape, (0,)
+    nest, kinds = lowering.nest(size), (index.dtype, index.dtype, BOOL)
+    word, x = lowering.temporary((), BOOL), nest.read(index)
+    fine = nest.op(np.greater_equal, kinds, x, Literal.of(0, index.dtype))
+    ended(nest, np.logical_and, fine, (0,), word)
+    lowering.work.append(RuntimeCheck(word, 1))
+    if least < count:  # there are as many as the largest number asks for
+        word = lowering.temporary((), BOOL)
+        last = Literal.of(count - 1, index.dtype)
+        ended(nest, np.logical_or, nest.op(np.equal, kinds, x, last), (0,), word)
+        lowering.work.append(RuntimeCheck(word, 1))
+    if weights is None:
+        added = lowering.constant(np.ones((), out.dtype))
+    else:
+        added = assignable(lowering, weights, out.dtype)
+    fill(lowering, 0, out)
+    at = Picked(out.along(size, none), [index], [index], [count, *out.strides])
+    led(lowering, ADD, at, added.broadcast(size), at.base)
 
 
 def as_take(lowering: Lowering) -> None:
@@ -605,6 +633,7 @@ def in_marks(marks: MemRef, window: Any) -> MemRef:
 LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     operator.getitem: as_getitem,
     np.take: as_take,
+    np.bincount: as_bincount,
     np.take_along_axis: as_take_along_axis,
     picked_elements: as_pushed,
     scatter: as_scatter,
