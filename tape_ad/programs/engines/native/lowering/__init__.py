@@ -170,6 +170,12 @@ def sums_are_finite(arrays: Sequence[Any]) -> Any:
 
 def chosen_in_turn(conditions: Sequence[Any], choices: Sequence[Any], default: Any = 0) -> Any:
     """Choose by the first condition that is true, as `numpy.select` does."""
+    given = [getattr(each, "dtype", each) for each in (*choices, default)]
+    dtype = np.result_type(*given)
+    *choices, default = (
+        dtype.type(each) if type(each) in (int, float, complex) else each
+        for each in (*choices, default)
+    )
     for condition, choice in reversed([*zip(conditions, choices, strict=True)]):
         default = np.where(condition, choice, default)
     return default
