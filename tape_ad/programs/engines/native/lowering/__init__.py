@@ -219,15 +219,24 @@ def lowered(call: Call, memory_map: MemoryMap) -> Sequence[Work]:
     elif type(function) is np.ufunc and function.signature is None:
         as_ufunc(lowering)
     elif operands_of(function) is not None:
-        calls.composed(lowering)
+        try:
+            calls.composed(lowering)
+        except NotLowerable:  # for a single element, as others are no functions of vectors
+            lowering = Lowering(call, memory_map)
+            by_body(lowering)
     elif routine := facts_of(function).routine:
         generalized.ROUTINES[routine](lowering)
     else:
-        body = BODIES.get(function) or body_of(function)
-        if body is None:
-            raise NotLowerable("no native code for it")
-        lower_body(lowering, body)
+        by_body(lowering)
     return lowering.work
+
+
+def by_body(lowering: Lowering) -> None:
+    """Lower a function by the lines of NumPy that are said to be its body."""
+    body = BODIES.get(lowering.call.function) or body_of(lowering.call.function)
+    if body is None:
+        raise NotLowerable("no native code for it")
+    lower_body(lowering, body)
 
 
 def lower_body(lowering: Lowering, body: Callable[..., Any]) -> None:
