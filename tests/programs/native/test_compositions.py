@@ -201,8 +201,12 @@ SPECIAL = np.array(
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
 @pytest.mark.parametrize(
     "function",
-    [gamma_functions.digamma_step, elementary.log_beside, elementary.log1p_beside]
-    + [elementary.log_ratio],
+    [
+        gamma_functions.digamma_step,
+        elementary.log_beside,
+        elementary.log1p_beside,
+        elementary.log_ratio,
+    ],
 )
 @np.errstate(all="ignore")
 def test_what_partials_of_special_functions_call(function: Any, dtype: str) -> None:
