@@ -81,11 +81,13 @@ def wraps_around(x: Any, other: Any) -> bool:
 
 def elementwise(function: Function, options: Mapping[str, Any], outs: tuple[Any, ...]) -> bool:
     """Tell whether a call with ``out=`` gives the same numbers as one without."""
+    asked = options.get("dtype")
     return (
         isinstance(function, np.ufunc)
         and function.signature is None
-        and not options
+        and options.keys() <= {"dtype"}
         and all(out is None or out.dtype.kind in REAL for out in outs)
+        and (asked is None or all(out is not None and out.dtype == asked for out in outs))
     )
 
 

@@ -17,7 +17,7 @@ from tape_ad.extend.rules import Call, Rule, arguments_of, overridable, quiet, r
 from tape_ad.rules.numpy.elementwise import LN2, LN10, cbrt, power_base, power_exponent
 from tape_ad.scipy.counterparts import refuse_elsewhere, scipy_function
 from tape_ad.scipy.installed import asked
-from tape_ad.scipy.special.shared import BERNOULLI, HOME, Probe, sp, ufuncs
+from tape_ad.scipy.special.shared import BERNOULLI, HOME, Probe, sp, ufuncs, with_body
 
 LAMBERTW = asked(lambda: sp.lambertw(Probe())) or sp.lambertw
 
@@ -236,9 +236,9 @@ ELEMENTARY: dict[Any, Any] = {
     sp.kl_div: rule(lambda out, x, y: log_ratio(x, y), lambda out, x, y: 1 - ratio(x, y)),
     sp.xlogy: rule(lambda out, x, y: log_beside(x, y), lambda out, x, y: ratio(x, y)),
     sp.xlog1py: rule(lambda out, x, y: log1p_beside(x, y), lambda out, x, y: ratio(x, 1 + y)),
-    log_beside: (None, lambda out, x, y: 1 / y),
-    log1p_beside: (None, lambda out, x, y: 1 / (1 + y)),
-    log_ratio: (lambda out, x, y: 1 / x, lambda out, x, y: -1 / y),
+    log_beside: with_body(None, lambda out, x, y: 1 / y, of=log_beside),
+    log1p_beside: with_body(None, lambda out, x, y: 1 / (1 + y), of=log1p_beside),
+    log_ratio: with_body(lambda out, x, y: 1 / x, lambda out, x, y: -1 / y, of=log_ratio),
     sp.boxcox: (
         lambda out, x, lmbda: x ** (lmbda - 1.0),
         lambda out, x, lmbda: power_slope(np.log(x), lmbda),

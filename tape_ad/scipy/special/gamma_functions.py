@@ -19,7 +19,7 @@ from tape_ad.extend.arrays import Array, possibly, primal
 from tape_ad.extend.rules import arguments_of, quiet, rule
 from tape_ad.scipy.counterparts import takes_lists
 from tape_ad.scipy.installed import asked
-from tape_ad.scipy.special.shared import BERNOULLI, Probe, of_doubles, sp
+from tape_ad.scipy.special.shared import BERNOULLI, Probe, of_doubles, sp, with_body
 
 
 @takes_lists
@@ -220,7 +220,7 @@ GAMMA: dict[Any, Any] = {
     sp.rgamma: reciprocal_gamma,
     sp.digamma: lambda out, x: polygamma(1, x),
     polygamma: ("n", lambda out, n, x: polygamma(n + 1, x)),
-    digamma_step: (first_step, lambda out, a, b: polygamma(1, a + b)),
+    digamma_step: with_body(first_step, lambda out, a, b: polygamma(1, a + b), of=digamma_step),
     multigammaln: rule(
         quiet(multigammaln_partial),
         signature=arguments_of(multigammaln, "a"),

@@ -11,10 +11,17 @@ import numpy as np
 import pytest
 from scipy import special
 
+import tape_ad as ta
+
 pytest.importorskip("llvmlite")
 
 from tape_ad.programs.engines.native.codegen import floats
-from tape_ad.programs.engines.native.codegen.compositions import COMPOSITIONS, SCIPY
+from tape_ad.programs.engines.native.codegen.compositions import (
+    COMPOSITIONS,
+    SCIPY,
+    determinant,
+    unknown,
+)
 from tape_ad.programs.engines.native.codegen.elementwise import (
     Bound,
     can_lower,
@@ -28,8 +35,10 @@ from tape_ad.rules.nn import activations, rectifiers
 from tape_ad.rules.nn.rectifiers import normal_cdf
 from tape_ad.rules.numpy import continued
 from tape_ad.rules.numpy.elementwise import slope_in_base, slope_in_exponent
+from tape_ad.scipy.special import elementary, gamma_functions
 from tests.programs.native.looping import looped
 from tests.programs.native.numbers import drawn, units_apart
+from tests.programs.native.running import natively
 
 Array = Any
 FLOATS = ["f", "d"]
@@ -184,6 +193,33 @@ def test_tails_are_as_good_as_scipys(function: Any, exact: Any, lanes: int) -> N
     assert np.max(units_apart(got, right)) <= max(4, np.max(units_apart(function(x), right)))
 
 
+SPECIAL = np.array(
+    [0.0, -0.0, 1, -1, -2, 0.5, -0.5, 3, 1e-30, 1e30, np.inf, np.nan, 25, -7.25, 1e-8, 1e8]
+)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize(
+    "function",
+    [
+        gamma_functions.digamma_step,
+        elementary.log_beside,
+        elementary.log1p_beside,
+        elementary.log_ratio,
+    ],
+)
+@np.errstate(all="ignore")
+def test_what_partials_of_special_functions_call(function: Any, dtype: str) -> None:
+    x, y = np.meshgrid(*[SPECIAL.astype(dtype)] * 2)
+    found, expected = natively(function, x, y)
+    assert found[0].dtype == expected[0].dtype
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-10 if dtype == "f8" else 1e-5)
+    fast = ta.compile(function, engine="native")
+    for _ in range(3):
+        given = fast(np.arange(1, 5), 3)
+    np.testing.assert_allclose(given, function(np.arange(1, 5), 3), rtol=1e-14)
+
+
 def test_every_composition_is_tested() -> None:
     tested = {row[0] for row in (*EXACT, *CLOSE)} | {
         rectifiers.gelu,
@@ -191,6 +227,8 @@ def test_every_composition_is_tested() -> None:
         known_power,
         floats.power_by_one,
         floats.clipped_by_two,
+        determinant,  # both beside LAPACK's
+        unknown,
     }
     assert not COMPOSITIONS.keys() - tested
     assert {x.__name__ for x in (*OF_SCIPY, special.erfc, special.ndtr)} == set(SCIPY)

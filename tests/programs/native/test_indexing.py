@@ -12,7 +12,7 @@ from tape_ad.programs.engines.native.schedule import assembled
 from tape_ad.programs.program import Call
 from tests.programs.bits import all_same
 from tests.programs.native.layouts import DTYPES, LAYOUTS, laid, numbers
-from tests.programs.native.running import agree_to_the_bit
+from tests.programs.native.running import agree_to_the_bit, leaves
 
 Function = Callable[..., Any]
 
@@ -113,6 +113,69 @@ def test_take_along_axis(shape: tuple[int, ...]) -> None:
     )
     gradient = ta.grad(lambda x, i: (np.take_along_axis(x, i, axis=1) ** 2).sum())
     agree_but_for_the_last_call(gradient, numbers((3, 4), "f8"), places)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4"])
+@pytest.mark.parametrize("least", [0, 7, 12])
+def test_counts_in_bins(least: int, dtype: str) -> None:
+    x, weights = np.random.default_rng(0).integers(0, 7, 60), numbers((60,), dtype)
+    agree_to_the_bit(lambda x, w: np.bincount(x, w, least), np.append(x, 6)[:-1], weights)
+    agree_to_the_bit(lambda x: np.bincount(x[::-2], minlength=least), np.append(x, 6))
+    fast = ta.compile(lambda x: np.bincount(x, minlength=least), engine="native")
+    for other in (x, x, x, x // 2, x + 1, x * 0, x[:0]):  # of other lengths, some of them
+        np.testing.assert_array_equal(fast(other), np.bincount(other, minlength=least))
+    with pytest.raises(ValueError, match="negative"):
+        fast(x - 1)
+
+
+def test_choices_in_turn() -> None:
+    x, y = numbers((40,), "f8"), numbers((4, 40), "f8")
+    agree_to_the_bit(lambda x: np.select([x < -1, x < 1], [x * x, 2 * x], x - 1), x)
+    agree_to_the_bit(lambda x: np.select([x < -1, x < 1], [x * x, 2.0]), x.astype("f4"))
+    agree_to_the_bit(lambda y: np.select([y[0] < 0, y < 1], [y * y, y[1]], 3), y[:, ::-1])
+
+
+MASKED: dict[str, Function] = {
+    "picked": lambda x, mask: x[mask],
+    "picked twice": lambda x, mask: np.sum(x[mask]) * x[~mask],
+    "assigned": lambda x, mask: np.sum(changed(x, mask, np.copy(x)[mask] * 2)),
+    "added": lambda x, mask: changed(x, mask, x[mask] + 1),
+    "counted": lambda x, mask: np.sum(x[mask]) / len(x[mask]),
+    "extracted": lambda x, mask: np.extract(mask, x),
+}
+
+
+def changed(x: Any, mask: Any, value: Any) -> Any:
+    z = x * 1
+    z[mask] = value
+    return z * x
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "c16", "i4", "?"])
+@pytest.mark.parametrize("layout", [lambda x: x, lambda x: x.T, lambda x: x[::-1, ::2]])
+@pytest.mark.parametrize("function", MASKED.values(), ids=MASKED)
+def test_what_a_mask_chooses(function: Function, layout: Any, dtype: str) -> None:
+    if dtype == "?" and function in (MASKED["picked twice"], MASKED["counted"]):
+        return
+    draw, rng = numbers((6, 8), dtype), np.random.default_rng(0)
+    functions = [function]
+    if dtype == "f8":
+        functions.append(ta.value_and_grad(lambda x, mask: np.sum(function(x, mask))))
+    for each in functions:
+        fast = ta.compile(each, engine="native")
+        for share in (0.5, 0.5, 0.5, 0.5, 0.2, 0.9):  # of masks that choose other numbers
+            x, mask = layout(draw * 1), layout(rng.random((6, 8)) < share)
+            for found, expected in zip(leaves(fast(x, mask)), leaves(each(x, mask)), strict=True):
+                np.testing.assert_allclose(found, expected, rtol=1e-5 if dtype == "f4" else 1e-12)
+
+
+def test_masks_that_choose_as_many_run_natively() -> None:
+    x, mask = numbers((6, 8), "f8"), np.tri(6, 8) > 0
+    agree_to_the_bit(lambda x, mask: x[mask], x, mask)
+    agree_to_the_bit(lambda x, mask: changed(x, mask, x[mask] + 1), x, mask)
+    fast = ta.compile(lambda x, mask: x[mask], engine="native")
+    for none in (mask, mask, mask, mask & False, mask | True):
+        np.testing.assert_array_equal(fast(x, none), x[none])
 
 
 @pytest.mark.parametrize("shape", [(3,), (3, 4), (3, 4, 5)])

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+from tape_ad.base.naming import called
+from tape_ad.base.trees import flatten
 from tape_ad.programs.engines.native.codegen.vectors import NO_LIBRARY, using
+from tape_ad.programs.engines.native.schedule import assembled
 from tape_ad.record.sweeps import are_finite
 from tape_ad.rules.nn.activations import (
     exponentials,
@@ -159,3 +162,29 @@ def test_layers_without_a_vector_library() -> None:
     with using(NO_LIBRARY):
         agree(lambda x: (softmax(x), log_softmax(x), logsumexp(x)), x / 5, units=64, scale=10)
         agree(lambda x, w, b: normalized(x, w, b, (-1,), 1e-5), x, w, b, units=16, scale=100)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_a_step_of_training_is_one_run(dtype: str) -> None:
+    def loss(p: Any, x: Any) -> Any:
+        return np.mean((np.tanh(x @ p["w"] + p["b"]) - 1) ** 2)
+
+    def step(p: Any, state: Any, x: Any) -> Any:
+        value, gradients = ta.value_and_grad(loss)(p, x)
+        return value, gradients, *ta.optim.Adam().update(p, gradients, state)
+
+    rng = np.random.default_rng(0)
+    p = {"w": rng.normal(size=(3, 4)).astype(dtype), "b": np.zeros(4, dtype)}
+    x = rng.normal(size=(6, 3)).astype(dtype)
+    state = step(p, {}, x)[-1]
+    fast = ta.compile(step, engine="native")
+    for _ in range(3):
+        found, expected = fast(p, state, x), step(p, state, x)
+    for one, other in zip(flatten(found), flatten(expected), strict=True):
+        near = 1e-13 if dtype == "f8" else 1e-5
+        assert np.asarray(one).dtype == np.asarray(other).dtype
+        np.testing.assert_allclose(one, other, rtol=near, atol=near)
+    assert not any(each.flags.writeable for each in found[1].values())
+    made = assembled(fast.programs[0])
+    assert len(made.segments) == 1
+    assert {called(call.function) for call, _ in made.left} == {"through_buffer"}

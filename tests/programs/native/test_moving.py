@@ -144,3 +144,17 @@ def test_differences(axis: int, n: int, dtype: str) -> None:
     x = numbers((4, 5), dtype)
     agree_to_the_bit(lambda x: np.diff(x, n, axis), x)
     agree_to_the_bit(lambda x: np.diff(x, n, axis), x[::-1, ::-1])
+
+
+@pytest.mark.parametrize("mode", ["edge", "reflect", "symmetric", "wrap", "mean", "constant"])
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_gradients_of_padding(mode: Any, dtype: str) -> None:
+    for shape, width in (((6,), 2), ((5, 4), ((1, 2), (0, 3))), ((3, 4, 5), 1)):
+        x = np.random.default_rng(0).normal(size=shape).astype(dtype)
+        for view in (x, x[::-1], np.asfortranarray(x)):
+            total = ta.grad(lambda x, w=width: np.sum(np.sin(np.pad(x, w, mode=mode))))
+            fast = ta.compile(total, engine="native")
+            for _ in range(3):
+                found = fast(view)
+            np.testing.assert_allclose(found, total(view), rtol=1e-5 if dtype == "f4" else 1e-12)
+            assert found.dtype == x.dtype

@@ -244,6 +244,63 @@ def collecting() -> LLVMFunction:
     return framed(5, ahead, COLLECTING)
 
 
+MASKING = """define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) {
+entry:
+  %n = load i64, ptr %dims
+  %most = field i64 %dims, 1
+  %last = sub i64 %most, 1
+  %mask = field ptr %args, 0
+  %given = field ptr %args, 1
+  %target = field ptr %args, 2
+  %count.at = field ptr %args, 3
+  %aside = alloca <kind>
+  br label %head
+head:
+  %i = phi i64 [0, %entry], [%i.next, %body]
+  %j = phi i64 [0, %entry], [%j.next, %body]
+  %more = icmp slt i64 %i, %n
+  br i1 %more, label %body, label %done
+body:
+  %byte.at = getelementptr i8, ptr %mask, i64 %i
+  %byte = load i8, ptr %byte.at
+  %is = icmp ne i8 %byte, 0
+  %one = zext i1 %is to i64
+  %fits = icmp slt i64 %j, %most
+  %at = select i1 %fits, i64 %j, i64 %last
+<moving>
+  %i.next = add i64 %i, 1
+  %j.next = add i64 %j, %one
+  br label %head
+done:
+  store i64 %j, ptr %count.at
+  ret void
+}
+"""
+CHOSEN = """  %from = getelementptr <kind>, ptr %given, i64 %i
+  %x = load <kind>, ptr %from, align 1
+  %there = getelementptr <kind>, ptr %target, i64 %at
+  %kept = and i1 %is, %fits
+  %to = select i1 %kept, ptr %there, ptr %aside
+  store <kind> %x, ptr %to, align 1"""
+SPREAD = """  %from = getelementptr <kind>, ptr %given, i64 %at
+  %x = load <kind>, ptr %from, align 1
+  %bits = sext i1 %is to <kind>
+  %y = and <kind> %x, %bits
+  %to = getelementptr <kind>, ptr %target, i64 %i
+  store <kind> %y, ptr %to, align 1"""
+
+
+@functools.cache
+def masking(dtype: np.dtype[Any], *, spreads: bool) -> LLVMFunction:
+    """Write the loop that collects what a mask chooses, or spreads it again, with 0 elsewhere.
+
+    Its operands, which lie side by side, are the mask, what is read, what is written, and how many
+    elements the mask has chosen. Its lengths are those of the mask and of what is chosen.
+    """
+    text = MASKING.replace("<moving>", SPREAD if spreads else CHOSEN)
+    return LLVMFunction(with_fields(text.replace("<kind>", f"i{8 * dtype.itemsize}")))
+
+
 RECURRING = """
 <loads>
   %product = fmul <kind> %x0, %x1

@@ -168,7 +168,23 @@ def sums_are_finite(arrays: Sequence[Any]) -> Any:
     return functools.reduce(np.logical_and, answers)
 
 
-BODIES: Mapping[Any, Callable[..., Any]] = {all_finite: sums_are_finite}
+def chosen_in_turn(conditions: Sequence[Any], choices: Sequence[Any], default: Any = 0) -> Any:
+    """Choose by the first condition that is true, as `numpy.select` does."""
+    given = [getattr(each, "dtype", each) for each in (*choices, default)]
+    dtype = np.result_type(*given)
+    *choices, default = (
+        dtype.type(each) if type(each) in (int, float, complex) else each
+        for each in (*choices, default)
+    )
+    for condition, choice in reversed([*zip(conditions, choices, strict=True)]):
+        default = np.where(condition, choice, default)
+    return default
+
+
+BODIES: Mapping[Any, Callable[..., Any]] = {
+    all_finite: sums_are_finite,
+    np.select: chosen_in_turn,
+}
 """What is lowered by other lines of NumPy than its own."""
 
 LOUD = frozenset({"raise", "call", "print", "log"})
@@ -203,15 +219,24 @@ def lowered(call: Call, memory_map: MemoryMap) -> Sequence[Work]:
     elif type(function) is np.ufunc and function.signature is None:
         as_ufunc(lowering)
     elif operands_of(function) is not None:
-        calls.composed(lowering)
+        try:
+            calls.composed(lowering)
+        except NotLowerable:  # for a single element, as others are no functions of vectors
+            lowering = Lowering(call, memory_map)
+            by_body(lowering)
     elif routine := facts_of(function).routine:
         generalized.ROUTINES[routine](lowering)
     else:
-        body = BODIES.get(function) or body_of(function)
-        if body is None:
-            raise NotLowerable("no native code for it")
-        lower_body(lowering, body)
+        by_body(lowering)
     return lowering.work
+
+
+def by_body(lowering: Lowering) -> None:
+    """Lower a function by the lines of NumPy that are said to be its body."""
+    body = BODIES.get(lowering.call.function) or body_of(lowering.call.function)
+    if body is None:
+        raise NotLowerable("no native code for it")
+    lower_body(lowering, body)
 
 
 def lower_body(lowering: Lowering, body: Callable[..., Any]) -> None:

@@ -17,8 +17,16 @@ from tape_ad.programs.engines.native.codegen.gathers import (
     collecting,
     gathering,
     marking,
+    masking,
 )
-from tape_ad.programs.engines.native.ir import Callee, Literal, LoopNest, MemRef, RuntimeCheck
+from tape_ad.programs.engines.native.ir import (
+    Callee,
+    ExternalCall,
+    Literal,
+    LoopNest,
+    MemRef,
+    RuntimeCheck,
+)
 from tape_ad.programs.engines.native.lowering.calls import (
     Lowering,
     NotLowerable,
@@ -26,6 +34,7 @@ from tape_ad.programs.engines.native.lowering.calls import (
     copy,
     fill,
 )
+from tape_ad.programs.engines.native.lowering.reductions import ended
 from tape_ad.programs.program import Value, values_in
 from tape_ad.rules.maps.indexing import Index, added_at, picked_elements, scatter
 from tape_ad.rules.numpy import updates
@@ -234,10 +243,57 @@ def gathered(lowering: Lowering, ref: MemRef, key: Any, out: MemRef) -> None:
     if not has_arrays(key):
         copy(lowering, ref.part(key), out)
         return
+    mask = chosen_by(lowering, key, ref.shape)
+    if mask is not None and ref.dtype == out.dtype:
+        masked(lowering, mask, ref, out, out.shape[0])
+        return
     at = picked(lowering, ref, key)
     if at.shape != out.shape or at.base.dtype != out.dtype:
         raise NotLowerable("a key that picks another shape")
     led(lowering, GATHER, at, at.base, out)
+
+
+# Masks that choose as many elements as when the program was captured
+
+
+def chosen_by(lowering: Lowering, key: Any, shape: tuple[int, ...]) -> MemRef | None:
+    """Give the mask that is all of a key, for each element of an array; None of other keys."""
+    entries = [entry for entry in entries_of(key) if entry is not Ellipsis]
+    if len(entries) != 1 or getattr(entries[0], "dtype", None) != BOOL:
+        return None
+    (entry,) = entries
+    mask = lowering.ref(entry) if type(entry) is Value else lowering.constant(np.array(entry))
+    return mask if mask.shape == shape and shape else None
+
+
+def masked(lowering: Lowering, mask: MemRef, source: MemRef, target: MemRef, count: int) -> None:
+    """Collect what a mask chooses, or spread it if there are fewer elements than the mask has."""
+    spreads = source.shape == (count,) and target.shape == mask.shape
+    total, word = lowering.temporary((), np.int64), lowering.temporary((), BOOL)
+    callee = Callee(masking(target.dtype, spreads=spreads), 0, "spread" if spreads else "collect")
+    refs = [flattened(lowering, mask), flattened(lowering, source)]
+    size = math.prod(mask.shape)
+    there = MemRef.new(target.shape, target.dtype)
+    aside = there.strides != target.strides
+    call = ExternalCall(
+        callee, refs, [there if aside else target, total], (size, count), (0,) * 4, 2 * size
+    )
+    lowering.work.append(call)
+    if aside:
+        copy(lowering, there, target)
+    nest, kinds = lowering.nest(()), (total.dtype, total.dtype, BOOL)
+    same = nest.op(np.equal, kinds, nest.read(total), Literal.of(count, total.dtype))
+    nest.write(same, word)
+    lowering.work.append(RuntimeCheck(word, 1))
+
+
+def spread_out(lowering: Lowering, mask: MemRef, values: MemRef, dtype: np.dtype[Any]) -> MemRef:
+    """Give one value for each element of a mask, in order where it chooses, else 0."""
+    if len(values.shape) != 1 or values.dtype != dtype:
+        raise NotLowerable("such values for what a mask chooses")
+    there = lowering.temporary(mask.shape, dtype)
+    masked(lowering, mask, values, there, values.shape[0])
+    return there
 
 
 # Calls
@@ -247,6 +303,33 @@ def as_getitem(lowering: Lowering) -> None:
     """``array[key]``, where that is no view."""
     source, key = lowering.call.args
     gathered(lowering, lowering.ref(source), key, lowering.out)
+
+
+def as_bincount(lowering: Lowering) -> None:
+    """Lower `numpy.bincount`, for as many bins as when it was captured, and no number below 0."""
+    given = lowering.options("x", "weights", "minlength")
+    out, index = lowering.out, integers(lowering, given["x"])
+    count, least, weights = out.shape[0], given.get("minlength", 0), given.get("weights")
+    if len(index.shape) != 1 or type(least) is not int:
+        raise NotLowerable("such a count")
+    size, none = index.shape, (0,)
+    nest, kinds = lowering.nest(size), (index.dtype, index.dtype, BOOL)
+    word, x = lowering.temporary((), BOOL), nest.read(index)
+    fine = nest.op(np.greater_equal, kinds, x, Literal.of(0, index.dtype))
+    ended(nest, np.logical_and, fine, (0,), word)
+    lowering.work.append(RuntimeCheck(word, 1))
+    if least < count:  # there are as many as the largest number asks for
+        word = lowering.temporary((), BOOL)
+        last = Literal.of(count - 1, index.dtype)
+        ended(nest, np.logical_or, nest.op(np.equal, kinds, x, last), (0,), word)
+        lowering.work.append(RuntimeCheck(word, 1))
+    if weights is None:
+        added = lowering.constant(np.ones((), out.dtype))
+    else:
+        added = assignable(lowering, weights, out.dtype)
+    fill(lowering, 0, out)
+    at = Picked(out.along(size, none), [index], [index], [count, *out.strides])
+    led(lowering, ADD, at, added.broadcast(size), at.base)
 
 
 def as_take(lowering: Lowering) -> None:
@@ -324,6 +407,10 @@ def as_scatter(lowering: Lowering) -> None:
             fill(lowering, 0, box, apart=boxes is not None)
         copy(lowering, ct, out.part(key), apart=boxes is not None)
         return
+    mask = chosen_by(lowering, key, out.shape)
+    if mask is not None and len(ct.shape) == 1:
+        masked(lowering, mask, ct, out, ct.shape[0])
+        return
     at = picked(lowering, out, key)
     fill(lowering, 0, out)
     what = PUT if not index.repeats else MIXED if may_be_put(key, at) else ADD
@@ -357,6 +444,15 @@ def as_added_at(lowering: Lowering) -> None:
         one = nest.read(total.part(key))
         two = nest.read(ref.broadcast(part.shape))
         nest.write(nest.op(np.add, (out.dtype,) * 3, one, two), part)
+        return
+    mask = chosen_by(lowering, key, out.shape)
+    if mask is not None:
+        added = spread_out(lowering, mask, ref, out.dtype)
+        nest, dtype = lowering.nest(out.shape), out.dtype
+        one = nest.read(total)
+        both = nest.op(np.add, [dtype] * 3, one, nest.read(added))
+        kinds = (BOOL, dtype, dtype, dtype)
+        nest.write(nest.op(np.where, kinds, nest.read(mask), both, one), out)
         return
     at = picked(lowering, out, key)
     copy(lowering, total, out)
@@ -426,9 +522,12 @@ def assigned_by_mask(
     rest = len(target.shape) - deep
     given = assignable(lowering, value, target.dtype)
     if len(given.shape) > rest:
-        if len(given.shape) > rest + 1 or given.shape[0] != 1:
+        if not rest and given.shape != (1,):
+            given = spread_out(lowering, mask, given, target.dtype)
+        elif len(given.shape) > rest + 1 or given.shape[0] != 1:
             raise NotLowerable("as many values as a mask has of truths")
-        given = given.along(given.shape[1:], given.strides[1:])
+        else:
+            given = given.along(given.shape[1:], given.strides[1:])
     nest = lowering.nest(target.shape)
     where = nest.read(mask.along(target.shape, mask.strides + (0,) * rest))
     dtype = target.dtype
@@ -534,6 +633,7 @@ def in_marks(marks: MemRef, window: Any) -> MemRef:
 LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     operator.getitem: as_getitem,
     np.take: as_take,
+    np.bincount: as_bincount,
     np.take_along_axis: as_take_along_axis,
     picked_elements: as_pushed,
     scatter: as_scatter,

@@ -335,6 +335,7 @@ MODES = frozenset({"edge", "wrap", "reflect", "symmetric"})
 
 LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     np.copy: copied,
+    np.asarray: copied,
     np.ascontiguousarray: copied,
     np.asfortranarray: copied,
     np.atleast_1d: copied,
@@ -360,4 +361,5 @@ LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     **dict.fromkeys((np.vstack, np.hstack, np.dstack, np.column_stack, np.block), by_addresses),
     **dict.fromkeys((np.append, np.insert, np.delete, np.resize, np.roll, np.tile), by_addresses),
     **dict.fromkeys((np.flip, np.fliplr, np.flipud, np.rot90), by_addresses),
+    **dict.fromkeys((np.fft.fftshift, np.fft.ifftshift), by_addresses),
 }

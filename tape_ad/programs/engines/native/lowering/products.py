@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
+from tape_ad.programs.engines.native.codegen.gathers import ADD
 from tape_ad.programs.engines.native.ir import (
     Argument,
     Literal,
@@ -22,10 +23,12 @@ from tape_ad.programs.engines.native.lowering.calls import (
     Lowering,
     NotLowerable,
     converted,
+    copy,
     moved,
     with_axis,
 )
 from tape_ad.programs.engines.native.lowering.generalized import over_stack
+from tape_ad.programs.engines.native.lowering.indexing import led, picked
 from tape_ad.programs.engines.native.lowering.reductions import brought_together, ended
 from tape_ad.programs.passes.inlining import kind_of, resolved
 from tape_ad.programs.program import Value
@@ -34,6 +37,7 @@ from tape_ad.rules.base import along
 from tape_ad.rules.maps.matrix_products import scaled_rows, times_matrix
 from tape_ad.rules.nn.affine import linear, two_linear
 from tape_ad.rules.numpy.einsum import contract
+from tape_ad.rules.numpy.padding import Margins
 from tape_ad.rules.numpy.rearranging import Windows
 from tape_ad.rules.plain_maps import pulled
 
@@ -282,6 +286,24 @@ def windows_added(lowering: Lowering, ct: MemRef, linear: Windows) -> None:
             add_up(lowering, terms, out.part(along(axis, slice(begin, end))))
 
 
+def margins_added(lowering: Lowering, ct: MemRef, linear: Margins) -> None:
+    """Add what margins repeat to the elements that they repeat."""
+    if linear.index is None or linear.ends() or linear.inner is not None:
+        raise NotLowerable("margins that are mixtures")
+    out, axis, before = lowering.out, linear.axis, linear.before
+    stop = before + linear.length
+    copy(lowering, ct.part(along(axis, slice(before, stop))), out)
+    shape = list(ct.shape)
+    shape[axis] -= linear.length
+    margins = lowering.temporary(tuple(shape), ct.dtype)
+    sides = slice(before), slice(before, None)
+    for side, there in zip((slice(before), slice(stop, None)), sides, strict=True):
+        if 0 not in (source := ct.part(along(axis, side))).shape:
+            copy(lowering, source, margins.part(along(axis, there)))
+    at = picked(lowering, out, along(axis, linear.index))
+    led(lowering, ADD, at, margins, at.base)
+
+
 def pulled_plainly(lowering: Lowering) -> None:
     """Lower the pull of a map of plain arrays."""
     ct, linear = lowering.call.args
@@ -291,7 +313,10 @@ def pulled_plainly(lowering: Lowering) -> None:
     lower(lowering, lowering.source(ct), linear)
 
 
-PULLS: Mapping[type, Callable[[Lowering, MemRef, Any], None]] = {Windows: windows_added}
+PULLS: Mapping[type, Callable[[Lowering, MemRef, Any], None]] = {
+    Windows: windows_added,
+    Margins: margins_added,
+}
 
 
 def added(lowering: Lowering, x: MemRef, y: MemRef, out: MemRef) -> None:
@@ -522,10 +547,9 @@ def placed(
         return found
     names = stack + "".join(groups)
     source = named.over(names, sizes)
-    copy = NamedAxes.of(lowering.temporary(source.shape, source.dtype), names, sizes)
-    nest = lowering.nest(source.shape)
-    nest.write(nest.read(source), copy.ref)
-    found = copy.merged(stack, groups, sizes)
+    there = NamedAxes.of(lowering.temporary(source.shape, source.dtype), names, sizes)
+    copy(lowering, source, there.ref)
+    found = there.merged(stack, groups, sizes)
     assert found is not None  # noqa: S101 - for mypy: it is in C order
     return found
 

@@ -21,6 +21,7 @@ from tape_ad.programs.engines.native.lowering.calls import NotLowerable
 from tape_ad.programs.engines.native.runtime.compiling import fits, layouts_of
 from tape_ad.programs.engines.native.schedule.bytecode import Bytecode
 from tape_ad.programs.engines.native.schedule.loops import with_native_loops
+from tape_ad.programs.passes.rewriting import alike
 from tape_ad.programs.program import (
     Call,
     Guard,
@@ -34,6 +35,7 @@ from tape_ad.programs.program import (
     root_of,
 )
 from tape_ad.programs.program.loops import unrolled
+from tape_ad.record.gradients import through_buffer
 
 
 @define(eq=False)
@@ -177,7 +179,7 @@ def passes(program: Program, threads: int = 1) -> Iterator[tuple[str, Any]]:
     made : Lowered, Fused or Schedule
         Whose text is its listing.
     """
-    program, bodies = with_native_loops(program)
+    program, bodies = with_native_loops(read_only_last(program))
     try:
         lowered = lower(program, bodies)
     except NotLowerable:  # of what is known in the whole program alone
@@ -190,6 +192,35 @@ def passes(program: Program, threads: int = 1) -> Iterator[tuple[str, Any]]:
     fused = eliminate_dead_stores(fused)
     yield "dead store elimination", fused
     yield "scheduling", schedule(fused, threads)
+
+
+def read_only_last(program: Program) -> Program:
+    """Let calls use what others are shown read-only as it is; NumPy shows it behind all else."""
+    shown: dict[Value, Any] = {}
+    for call in program.calls:
+        if call.function is through_buffer and type(call.args[0]) is Value:
+            (source,), (out,) = call.args, call.outputs
+            if alike(source, out):
+                shown[out] = shown.get(source, source)
+    for step in program.steps if shown else ():
+        if isinstance(step, Guard):
+            shown.pop(step.value, None)
+        for out in outputs_of(step):  # of which a view is read-only too
+            shown.pop(out.owner, None)
+    steps, last = [], []
+    for step in program.steps if shown else ():
+        if isinstance(step, Call) and step.outputs[:1] and step.outputs[0] in shown:
+            last.append(step)
+        else:
+            steps.append(step if shown.keys().isdisjoint(step.operands) else step.replaced(shown))
+    if not shown:
+        return program
+    returned = set(program.outputs)
+    last = [step for step in last if step.outputs[0] in returned]
+    last = [
+        step if shown.keys().isdisjoint(step.operands) else step.replaced(shown) for step in last
+    ]
+    return evolve(program, steps=(*steps, *last))
 
 
 def schedule(fused: Fused, threads: int = 1) -> Schedule:
