@@ -381,7 +381,8 @@ class Replayer:
             return None
         start = perf_counter()
         args, kwargs = rebuilder(args, kwargs)([viewed(leaf) for leaf in leaves])
-        result = run_eagerly(self.function, args, kwargs, quiet=False)
+        with uncollected():  # which would look into the program again and again
+            result = run_eagerly(self.function, args, kwargs, quiet=False)
         seconds = perf_counter() - start
         return (result, seconds) if verification.is_right(out, result) else None
 
@@ -406,7 +407,7 @@ class Replayer:
         leaves: Sequence[Any],
     ) -> None:
         """Replay a path from now on, unless the function goes by what it changes or draws."""
-        if not any(map(may_draw, path.program.calls)):
+        if not may_draw(path.program):
             self._check_draws(drawn, free.draws())
         if free.state:
             self._exhaust(
@@ -868,7 +869,7 @@ class Compiled(Replayer):
     def may_draw(self) -> bool:
         """Tell whether a program has a call that may be another one each time."""
         paths = [path for each in list(self._paths.values()) for path in each.all]
-        return self._drew or any(may_draw(call) for path in paths for call in path.program.calls)
+        return self._drew or any(may_draw(path.program) for path in paths)
 
     def watched(self) -> list[FreeVariables]:
         """List the variables that programs read, where they are now what those read."""

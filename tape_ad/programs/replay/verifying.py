@@ -367,10 +367,13 @@ AMPLIFIED = 1e4
 """How many times as far as a few units in the last place of the arguments carry, rounding may."""
 
 
-def may_draw(call: Call) -> bool:
+def may_draw(program: Program) -> bool:
     """Tell whether a call may draw random numbers itself, at each replay too, as SciPy's may."""
-    module = str(getattr(call.function, "__module__", None))
-    return is_opaque(call.function) or ".scipy." in f".{module}."
+    for function in {id(call.function): call.function for call in program.calls}.values():
+        module = str(getattr(function, "__module__", None))
+        if is_opaque(function) or ".scipy." in f".{module}.":
+            return True
+    return False
 
 
 def can_be_proved(path: Path, leaves: Sequence[Any]) -> bool:
@@ -382,7 +385,7 @@ def can_be_proved(path: Path, leaves: Sequence[Any]) -> bool:
     program = path.program
     if path.replay is not None or path.free_variables.state:
         return False
-    if any(isinstance(leaf, GENERATORS) for leaf in leaves) or any(map(may_draw, program.calls)):
+    if any(isinstance(leaf, GENERATORS) for leaf in leaves) or may_draw(program):
         return False
     constants = {each.value for each in program.constants}
     return constants.isdisjoint(map(root_of, program.outputs))
@@ -480,7 +483,7 @@ class Verification:
         Those of NumPy and Python that are global belong to other threads as well.
         """
         given = [leaf for leaf in self.leaves if isinstance(leaf, GENERATORS)]
-        if not any(map(may_draw, self.path.program.calls)):
+        if not may_draw(self.path.program):
             return Generators.among(given)
         read = [each.value for each in self.path.free_variables.variables]
         return Generators.among([*given, *read, np.random, random])
@@ -548,7 +551,7 @@ class Verification:
             return True
         if not path.free_variables.hold():
             return False
-        drawing = any(map(may_draw, path.program.calls))
+        drawing = may_draw(path.program)
         if drawing and not isinstance(found, Exception) and differ(found, again):
             return True  # it draws, from where nobody knows, at each replay too
         if not isinstance(again, Exception) and self.is_rounding(out, again):
