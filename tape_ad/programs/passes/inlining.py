@@ -259,8 +259,14 @@ class Trace:
         dtype: Any = None,
         out: Any = None,
         keepdims: bool = False,
+        initial: Any = None,
     ) -> Symbol:
         """Note a reduction along axes."""
+        if initial is not None:
+            if function is not np.max or 0 in array.shape:
+                raise NotInlined("a reduction with a number to begin with")
+            largest = self.reduction(function, default, array, axis, dtype, out, keepdims)
+            return self.elementwise(np.maximum, (largest, initial))
         if dtype is not None or out is not None or type(array) is not Symbol:
             raise NotInlined("a reduction with options")
         axis = default if axis is NotImplemented else axis
