@@ -120,7 +120,7 @@ def train(
     rng = np.random.default_rng(0)
     params: Params = nn.init(model.network, rng)
     optimizer = optim.AdamW(weight_decay=1e-2)
-    batches = training.batches(learn.pixels, learn.labels, BATCH, rng)
+    batches = training.batches(learn.pixels, learn.labels, size=BATCH, rng=rng)
     steps = epochs * len(batches)
     schedule = optim.WarmUp(optim.Cosine(model.lr, steps), steps=50)
     history = History()

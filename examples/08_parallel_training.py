@@ -78,7 +78,7 @@ def batches_of_rows(rng: np.random.Generator) -> Iterator[Array]:
     rows = np.arange(len(digits()[1]))
     taken = 0
     while True:
-        for batch, _ in training.batches(rows, rows, BATCH, rng):
+        for batch in training.batches(rows, size=BATCH, rng=rng):
             if taken == STEPS:
                 return
             taken += 1
@@ -153,6 +153,8 @@ def main() -> None:
         client.wait_for_workers(WORKERS, timeout=60)
         lost = before - set(client.scheduler_info()["workers"])
     print(f"{WORKERS} processes: {STEPS} steps in {seconds:.2f} s, with {len(lost)} killed")
+    print("(A step is a few milliseconds of work, for which messages take longer than they save;")
+    print("examples/12_distributed.py measures work at which more processes are quicker.)")
 
     difference = largest_difference(alone, together)
     print(f"largest relative difference between the parameters: {difference:.1e}")

@@ -106,7 +106,7 @@ TRANSFORMS: dict[Any, Call] = {
         lambda x: np.sum(ta.checkpoint_sequential(square, 4, x, **options))
     )(X),
     testing.check_grads: lambda **options: testing.check_grads(square, (X,), **options),
-    training.batches: lambda **options: list(training.batches(X, X, 2, **options)),
+    training.batches: lambda **options: list(training.batches(X, X, size=2, **options)),
 }
 
 

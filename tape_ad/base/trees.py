@@ -205,13 +205,15 @@ def like(tree: Any, base: type, *args: Any) -> Any:
 def with_entries(tree: Any, values: list[Any]) -> Any:
     """Make another mapping with the same keys, passing by what its class does with new entries."""
     kind, pairs = tree.__class__, zip(tree, values, strict=True)
+    if kind is dict:
+        return dict(pairs)
     if kind is types.MappingProxyType:
         return types.MappingProxyType(dict(pairs))
     if issubclass(kind, UserDict):
         made = like(tree, object)
         made.data = dict(pairs)
         return made
-    if kind is dict or not issubclass(kind, dict):
+    if not issubclass(kind, dict):
         return dict(pairs)
     base: Any = next(each for each in kind.__mro__ if each in (OrderedDict, defaultdict, dict))
     made = like(tree, base)
@@ -354,6 +356,13 @@ def named(tree: Any) -> dict[str, Any]:
             raise ValueError(f"two leaves are named {name!r}; give their keys other names")
         names[name] = leaf
     return names
+
+
+def by_name(tree: Any) -> Mapping[str, Any]:
+    """Give a tree of arrays as a store: names, with dots for what is nested, and arrays."""
+    if isinstance(tree, Mapping) and (type(tree) is not dict or all(map(is_leaf, tree.values()))):
+        return tree
+    return named(tree)
 
 
 def with_names(tree: Any) -> list[tuple[str, Any]]:

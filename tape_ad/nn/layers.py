@@ -15,6 +15,7 @@ from tape_ad.nn.stores import (
     Layer,
     Parameter,
     as_dtype,
+    as_input,
     as_length,
     check_probability,
     check_step,
@@ -24,6 +25,17 @@ from tape_ad.nn.stores import (
     probability,
 )
 from tape_ad.rules.nn.affine import linear
+
+__all__ = [
+    "Dropout",
+    "Embedding",
+    "Flatten",
+    "Linear",
+    "Residual",
+    "Sequential",
+    "dropout",
+    "embedding",
+]
 
 FLOAT64 = np.dtype(np.float64)
 
@@ -115,7 +127,7 @@ class Linear(Layer):
         """
         given = getattr(x, "shape", None)
         if given is None:
-            x = as_array(x)
+            x = as_input(x)
             given = x.shape
         if given[-1:] != (self.in_features,):
             raise ShapeError(

@@ -19,6 +19,7 @@ from tape_ad.nn.stores import (
     Layer,
     Parameter,
     as_dtype,
+    as_input,
     as_length,
     floating,
     named,
@@ -28,6 +29,8 @@ from tape_ad.nn.stores import (
 from tape_ad.rules.nn.activations import relu
 from tape_ad.rules.nn.affine import linear, two_linear
 from tape_ad.rules.nn.recurrent import gru_gates, gru_hidden, lstm_cell, lstm_gates, lstm_hidden
+
+__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
 
 Values = list[Array]
 """The parameters of a cell: weight_ih, weight_hh, bias_ih, bias_hh."""
@@ -132,7 +135,7 @@ class HiddenCell(Cell):
         -------
         array or Tensor, shape (..., hidden_size)
         """
-        x = as_array(x)
+        x = as_input(x)
         return self._step(self._values(store, x, rng, self), x, (self._state(x, hx),))[0]
 
 
@@ -241,7 +244,7 @@ class LSTMCell(Cell):
         -------
         pair of array or Tensor, shape (..., hidden_size)
         """
-        x = as_array(x)
+        x = as_input(x)
         values = self._values(store, x, rng, self)
         hidden, cell = hx if hx is not None else (None, None)
         state = self._state(x, hidden), self._state(x, cell)
@@ -371,7 +374,7 @@ class Recurrent(Layer):
         ShapeError
             When the input or the state has another shape, or the sequence has no steps.
         """
-        x = as_array(x)
+        x = as_input(x)
         axis = 1 if self.batch_first and x.ndim > 2 else 0
         if x.ndim < 2 or x.shape[axis] == 0:
             raise ShapeError(

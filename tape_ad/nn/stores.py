@@ -8,6 +8,7 @@ parameters, their shapes, and how they are drawn.
 import operator
 from collections.abc import Iterator, Mapping, MutableMapping
 from numbers import Real
+from types import FunctionType
 from typing import Any, NoReturn, Self, SupportsIndex, TypeVar, cast, overload
 
 import attrs
@@ -17,11 +18,13 @@ from attrs import Attribute, frozen
 
 from tape_ad import Tensor
 from tape_ad.errors import MissingParameterError, StoreMismatchError
-from tape_ad.extend.arrays import Array, primal
-from tape_ad.extend.packages import with_hints
+from tape_ad.extend.arrays import Array, as_array, primal
+from tape_ad.extend.packages import MissingArgument, may_be_missing, with_hints
 from tape_ad.nn.calls import Params, Rng
 from tape_ad.nn.initializers import Initializer, Plain
 from tape_ad.record.inspection.pages.figures import Summary
+
+__all__ = ["Layer", "Parameter", "init", "partition", "summary"]
 
 
 def check_generator(rng: Any) -> None:
@@ -41,6 +44,13 @@ def check_step(takes: str, step: Any) -> None:
         raise TypeError(f"{takes} layers one by one, not a list of them; write Sequential(*layers)")
     if not callable(step):
         raise TypeError(f"{takes} layers, and functions of one array, got {step!r}")
+
+
+def as_input(x: Any) -> Array:
+    """Make an array of a layer's input, and refuse a store in its place."""
+    if isinstance(x, Mapping):
+        raise TypeError(ORDER)
+    return as_array(x)
 
 
 def named(layer: Any, attribute: "Attribute[str]", value: Any) -> None:
@@ -114,6 +124,13 @@ Store = MutableMapping[str, Any]
 Given = TypeVar("Given", bound=Store)
 
 
+ORDER = (
+    "a layer is called with its parameters before its input: layer(p, x), where p is "
+    "rec.bind(params), or params itself for plain NumPy"
+)
+NO_INPUT = MissingArgument(ORDER)
+
+
 @frozen
 class Parameter:
     """What is known of a parameter before there is one.
@@ -132,6 +149,16 @@ class Parameter:
     dtype: np.dtype[Any]
     initializer: Initializer
     trained: bool = True
+
+    def __attrs_post_init__(self) -> None:
+        if self.initializer is None:
+            raise TypeError(
+                "Parameter(shape, dtype, initializer) says what a layer's parameter is like; a "
+                "parameter itself is a plain array, in a dict that rec.bind(params) takes"
+            )
+
+
+may_be_missing(Parameter.__init__, None, None)
 
 
 class ParametersOfLayers(dict[str, Parameter]):
@@ -174,6 +201,13 @@ class Layer:
     """
 
     __slots__ = ()
+
+    def __init_subclass__(cls) -> None:
+        """Let a call without an input say how a layer is called."""
+        call: Any = vars(cls).get("__call__")
+        options = len(getattr(call, "__defaults__", None) or ())
+        if isinstance(call, FunctionType) and call.__code__.co_argcount == 3 + options:
+            may_be_missing(call, NO_INPUT)
 
     def __new__(cls, *args: Any, **_: Any) -> Self:
         """Refuse lengths in the place of the name, which PyTorch's layers do not have."""
@@ -339,10 +373,8 @@ class Layer:
         try:
             value = store.get(name)
         except AttributeError:
-            raise TypeError(
-                f"the layer {self._called} is called as layer(store, x), with a dict of parameters "
-                f"as its store, not with {type(store).__name__}; write layer(rec.bind(params), x)"
-            ) from None
+            got = f"the layer {self._called} got a store that is a {type(store).__name__}"
+            raise TypeError(f"{got}; {ORDER}") from None
         if value is None:
             own = self.own_parameters
             if rng is not None and name == next(iter(own)) and not holds_handles(store):
@@ -405,6 +437,9 @@ def init(
     into: Store = {} if store is None else store
     Together(layer).init(into, rng, keep=keep)
     return into
+
+
+may_be_missing(init, None)
 
 
 def partition(layer: Any, store: Params) -> tuple[dict[str, Any], dict[str, Any]]:

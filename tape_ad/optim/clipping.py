@@ -8,7 +8,7 @@ from attrs import Attribute
 
 from tape_ad.base.arrays.overridable import is_dask
 from tape_ad.base.errors import InPlaceError, StoreMismatchError
-from tape_ad.base.trees import flatten, is_leaf, map_leaves, named
+from tape_ad.base.trees import by_name, flatten, map_leaves
 from tape_ad.base.vectors import computed
 from tape_ad.record.messages.refusals import refuse_to_change
 from tape_ad.record.tensor import Tensor
@@ -17,13 +17,6 @@ Plain = np.ndarray[Any, Any]
 
 Fitting = list[tuple[str, Plain, Plain]]
 """Name, parameter and gradient, for every parameter of a store."""
-
-
-def by_name(tree: Any) -> Mapping[str, Any]:
-    """Give a tree of arrays as a store: names, with dots for what is nested, and arrays."""
-    if isinstance(tree, Mapping) and (type(tree) is not dict or all(map(is_leaf, tree.values()))):
-        return tree
-    return named(tree)
 
 
 def fitting(params: Any, gradients: Any) -> Fitting:
@@ -38,6 +31,11 @@ def fitting(params: Any, gradients: Any) -> Fitting:
     InPlaceError
         When the store or the gradients hold handles.
     """
+    if gradients is None:
+        raise TypeError(
+            "an optimizer holds neither parameters nor gradients; write optimizer.step(params, "
+            "loss.grad().wrt(p)), where p is rec.bind(params)"
+        )
     if isinstance(params, Mapping) and not isinstance(gradients, Mapping):
         raise TypeError(
             "gradients must be a mapping from names to arrays, such as grads.wrt(p), got "

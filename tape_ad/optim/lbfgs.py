@@ -6,9 +6,9 @@ from typing import Any
 from attrs import Attribute, define, field, frozen
 
 from tape_ad.base.errors import StoreMismatchError, extra
-from tape_ad.base.trees import flatten, unflatten
+from tape_ad.base.trees import by_name, flatten, unflatten
 from tape_ad.base.vectors import arrays_of, vector_of
-from tape_ad.optim.clipping import Plain, at_least_zero, by_name, check_parameter
+from tape_ad.optim.clipping import Plain, at_least_zero, check_parameter
 from tape_ad.record.record import ComputationRecord
 from tape_ad.record.tensor import Tensor
 

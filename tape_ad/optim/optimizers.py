@@ -12,18 +12,17 @@ from attrs import Attribute, define, field
 
 from tape_ad.base.arrays.interpreter import is_box
 from tape_ad.base.errors import StoreMismatchError
-from tape_ad.base.trees import unflatten
+from tape_ad.base.trees import by_name, unflatten
 from tape_ad.optim.clipping import (
     Fitting,
     Plain,
     at_least_zero,
     below_one,
-    by_name,
     described,
     different_names,
     fitting,
 )
-from tape_ad.record.messages.migration_hints import with_hints
+from tape_ad.record.messages.migration_hints import may_be_missing, with_hints
 
 COUNT = "step"
 """The name of the number of steps taken, where an optimizer keeps it."""
@@ -299,6 +298,9 @@ class Optimizer:
                 "be a number of steps; restore the state that was saved"
             )
         return int(count)
+
+
+may_be_missing(Optimizer.step, None, None)
 
 
 def to_be_written(array: Any, *operands: Any) -> Any:

@@ -12,7 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar, overload
 from uuid import uuid4
 
 import numpy as np
@@ -25,12 +25,13 @@ from tape_ad.base.errors import (
     StoreMismatchError,
     extra,
 )
-from tape_ad.base.trees import with_names
+from tape_ad.base.trees import by_name, unflatten, with_names
 from tape_ad.record.inspection.pages.figures import Summary
 from tape_ad.record.primals import primal
 from tape_ad.record.tensor import Tensor
 
 Plain = np.ndarray[Any, Any]
+Tree = TypeVar("Tree")
 
 
 def summary(params: Any) -> Summary:
@@ -65,8 +66,8 @@ def summary(params: Any) -> Summary:
     return Summary.of(arrays, "all", sum(array.size for _, array in arrays))
 
 
-def save(path: str | os.PathLike[str], params: Mapping[str, Any]) -> None:
-    """Save a store of parameters, all of it or nothing.
+def save(path: str | os.PathLike[str], params: Any) -> None:
+    """Save a store of parameters, or another tree of arrays, all of it or nothing.
 
     The file is written under another name in the same folder, brought to the disk, and only then
     given its own name; when anything goes wrong, a file that was there is still there, whole. What
@@ -78,8 +79,9 @@ def save(path: str | os.PathLike[str], params: Mapping[str, Any]) -> None:
     path : str or path-like
         Its suffix says the format: ``.npz``, which `numpy.load` reads too, or ``.safetensors``,
         which needs the extra ``safetensors`` and keeps neither byte order nor memory layout.
-    params : mapping of str to array
-        Arrays of numbers or bools, or what NumPy makes one of, under any names.
+    params : dict of str to array, or another tree of arrays
+        Arrays of numbers or bools, or Python's numbers, under any names. What is nested has dots
+        in its name: ``"hidden.w"``, and ``"hidden.0"`` in a list.
 
     Raises
     ------
@@ -99,9 +101,18 @@ def save(path: str | os.PathLike[str], params: Mapping[str, Any]) -> None:
     ...     save(folder + "/net.npz", {"hidden.weight": np.ones((2, 2), np.float32)})
     ...     load(folder + "/net.npz")
     {'hidden.weight': array([[1., 1.], [1., 1.]], dtype=float32)}
+
+    A tree comes back as one where `load` is given another like it:
+
+    >>> tree = {"hidden": [np.ones(2), np.zeros(1)]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(folder + "/net.npz", tree)
+    ...     list(load(folder + "/net.npz")), load(folder + "/net.npz", like=tree)
+    (['hidden.0', 'hidden.1'], {'hidden': [array([1., 1.]), array([0.])]})
     """
     chosen = format_of(path)
-    arrays = {checked_name(name): checked_array(name, params[name]) for name in params}
+    named = by_name(params)
+    arrays = {checked_name(name): checked_array(name, named[name]) for name in named}
     target = Path(os.path.realpath(path))  # a link stays a link
     remove_left_behind(target.parent)
     temporary = target.with_name(f"{UNFINISHED}{uuid4().hex}.tmp")
@@ -118,12 +129,17 @@ def save(path: str | os.PathLike[str], params: Mapping[str, Any]) -> None:
         temporary.unlink(missing_ok=True)
 
 
+@overload
 def load(
-    path: str | os.PathLike[str],
-    *,
-    like: Mapping[str, Any] | None = None,
-    max_bytes: int | None = None,
-) -> dict[str, Plain]:
+    path: str | os.PathLike[str], *, like: None = None, max_bytes: int | None = None
+) -> dict[str, Plain]: ...
+@overload
+def load(
+    path: str | os.PathLike[str], *, like: Mapping[str, float | Plain], max_bytes: int | None = None
+) -> dict[str, Plain]: ...
+@overload
+def load(path: str | os.PathLike[str], *, like: Tree, max_bytes: int | None = None) -> Tree: ...
+def load(path: str | os.PathLike[str], *, like: Any = None, max_bytes: int | None = None) -> Any:
     """Load a store of parameters.
 
     Parameters
@@ -131,7 +147,7 @@ def load(
     path : str or path-like
         A ``.npz`` or ``.safetensors`` file, from `save` or from elsewhere. Nothing in it is ever
         run: pickled objects are refused.
-    like : mapping of str to array, optional
+    like : dict of str to array, or another tree of arrays, optional
         A store, freshly initialised for example, that the loaded one has to have the names,
         shapes and dtypes of.
     max_bytes : int, optional
@@ -141,7 +157,7 @@ def load(
 
     Returns
     -------
-    dict of str to ndarray
+    dict of str to ndarray, or a tree like that of `like`
         The arrays, writable, bit for bit what was saved.
 
     Raises
@@ -170,9 +186,11 @@ def load(
             raise DamagedFileError(
                 f"{os.fspath(path)!r} is damaged, or is not what its suffix says: {error}"
             ) from error
-    if like is not None:
-        check_like(arrays, like, f"the store in {os.fspath(path)!r}")
-    return arrays
+    if like is None:
+        return arrays
+    wanted = by_name(like)
+    check_like(arrays, wanted, f"the store in {os.fspath(path)!r}")
+    return arrays if wanted is like else unflatten(like, [arrays[name] for name in wanted])
 
 
 def check_like(params: Mapping[str, Any], like: Mapping[str, Any], what: str) -> None:
@@ -378,6 +396,10 @@ DAMAGE = (
 
 def format_of(path: str | os.PathLike[str]) -> Format:
     """Choose the format by the suffix."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(
+            f"a path comes first, and not a {type(path).__name__}: save(path, params), load(path)"
+        )
     suffix = Path(path).suffix
     if suffix not in FORMATS:
         raise ValueError(

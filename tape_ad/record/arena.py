@@ -1,6 +1,6 @@
 """The arena: a graph as parallel lists, a node an integer."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from sys import getrefcount
 from threading import get_ident
 from time import monotonic, sleep
@@ -177,6 +177,11 @@ def held_arrays(held: Any, seen: set[int] | None = None) -> Iterator[np.ndarray[
         seen.add(id(held))
         for field in attrs.fields(type(held)):
             yield from held_arrays(getattr(held, field.name), seen)
+
+
+def held_bytes(arrays: Iterable[np.ndarray[Any, Any]]) -> int:
+    """Add up the bytes of distinct arrays."""
+    return sum({id(array): array.nbytes for array in arrays}.values())
 
 
 def unheld_count() -> int:

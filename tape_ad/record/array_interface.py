@@ -430,6 +430,15 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
             f"turning a handle into an ndarray ({caller()}) would drop its gradient; {instead}"
         )
 
+    @classmethod
+    def __torch_function__(cls, function: Any, *_: Any) -> Any:
+        """Refuse PyTorch's functions; its operators leave it to the handle to answer."""
+        name = function.__name__
+        if name.startswith("__"):
+            return NotImplemented
+        instead = f"np.{name}(t)" if hasattr(np, name) else "a function of NumPy's"
+        raise TypeError(f"torch.{name} takes no handles; write {instead}, or t.data for the value")
+
     def __dlpack__(
         self,
         /,

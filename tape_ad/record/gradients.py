@@ -1,5 +1,6 @@
 """Gradients as a value: a read-only map from handles to arrays."""
 
+import gc
 import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
@@ -11,7 +12,7 @@ from tape_ad.base.arrays.overridable import is_later, is_traced, whole
 from tape_ad.base.errors import RecordMismatchError
 from tape_ad.base.trees import map_leaves
 from tape_ad.record.arena import CONSTANT, Arena
-from tape_ad.record.inspection.nodes import handles_alive
+from tape_ad.record.array_interface import ArrayInterface
 from tape_ad.record.inspection.pages.figures import Range, aligned, shape_as_text, shown_by_repr
 from tape_ad.record.primals import is_number_like, primal
 from tape_ad.rules.maps import Array
@@ -110,7 +111,11 @@ class Gradients:
 
     def __getitem__(self, handle: Any) -> NoReturn:
         """Refuse ``grads[x]``, and name `wrt` instead."""
-        raise TypeError("gradients are asked for by grads.wrt(handle), not by grads[handle]")
+        name = isinstance(handle, str)
+        raise TypeError(
+            "gradients are asked for by grads.wrt(handle), not by grads"
+            + (f"[{handle!r}]; write grads.wrt(p)[{handle!r}]" if name else "[handle]")
+        )
 
     def __contains__(self, handle: Any) -> bool:
         """Tell whether the result depends on a handle."""
@@ -224,3 +229,24 @@ def through_buffer(array: Array) -> Array:
 
 
 through_buffer_as_one = whole(through_buffer)
+
+
+def handles_alive() -> list[Any]:
+    """List the handles of all records that anybody holds, in the order of their nodes.
+
+    A record has no references to its handles, so all objects are gone through that Python's
+    garbage collector knows. That takes a second where there are ten millions, and nothing at all
+    while computing. The snapshots that inner records keep are no handles of a user's.
+    """
+    found = [
+        each for each in gc.get_objects() if issubclass(type(each), ArrayInterface) and is_own(each)
+    ]
+    return sorted(found, key=lambda handle: handle.index)
+
+
+def is_own(handle: Any) -> bool:
+    """Tell a handle from a snapshot of one, from one whose node was taken back, and a constant."""
+    record = getattr(handle, "record", None)  # arrays of a batch have none
+    if record is None or not 0 <= handle.index < len(record.marks):
+        return False
+    return record.marks[handle.index] is handle.mark

@@ -12,13 +12,12 @@ from tape_ad.base.arrays.overridable import ACTIVE, asarray
 from tape_ad.base.errors import ConversionError, DtypeError, RecordMismatchError
 from tape_ad.base.memory import UNDECIDED, decide_on_freed_memory
 from tape_ad.base.trees import map_leaves
-from tape_ad.record.arena import CONSTANT, held_arrays, wait_until_free
+from tape_ad.record.arena import CONSTANT, held_arrays, held_bytes, wait_until_free
 from tape_ad.record.constants import promote
 from tape_ad.record.dispatch import recorded
-from tape_ad.record.inspection.nodes import Node, held_bytes, node_of
 from tape_ad.record.inspection.observing import observer_for
 from tape_ad.record.inspection.pages.figures import shown_by_repr
-from tape_ad.record.inspection.views_of_records import Shown
+from tape_ad.record.inspection.views_of_records import Node, Shown, node_of
 from tape_ad.record.messages.migration_hints import unexpected, with_hints
 from tape_ad.record.messages.refusals import no_derivative
 from tape_ad.record.operands import as_operand, lifted
@@ -143,11 +142,7 @@ class ComputationRecord(Shown):
         """
         if unknown:
             raise unexpected("ComputationRecord.tensor", unknown)
-        data = self._data_of(data, "")
-        leaf = self.note(None, (), NO_OPTIONS, data)
-        if self.check_inputs is None:  # else an observer sees all elements, or nobody does
-            self._note_elements((leaf,))
-        return leaf
+        return self._leaf(self._data_of(data, ""))
 
     def constant(self, data: Any) -> Tensor:
         """Make a handle that nothing is differentiated with respect to, to be filled by code.
@@ -204,24 +199,21 @@ class ComputationRecord(Shown):
         >>> p["w"].shape
         (3, 2)
         """
-        length, leaves = len(self), []
+        length, bound = len(self), 0
 
         def leaf_of(leaf: Any, path: str) -> Any:
             if type(leaf) is not ndarray and not is_number_like(leaf):
                 return leaf
-            data = self._data_of(leaf, path)
-            handle = self.note(None, (), NO_OPTIONS, data, (), (), None, path or None)
-            leaves.append(handle)
+            nonlocal bound
+            handle = self._leaf(self._data_of(leaf, path), path or None)
+            bound += 1
             return handle
 
         try:
-            bound = map_leaves(leaf_of, tree)
+            return map_leaves(leaf_of, tree)
         except BaseException:
-            self._withdraw(length, len(leaves))
+            self._withdraw(length, bound)
             raise
-        if self.check_inputs is None:
-            self._note_elements(leaves)
-        return bound
 
     def note(
         self,
@@ -388,15 +380,18 @@ class ComputationRecord(Shown):
             f"<ComputationRecord: {len(self)} nodes, {leaves} leaves, {self.nbytes} bytes{nested}>"
         )
 
-    def _note_elements(self, leaves: Iterable[Tensor]) -> None:
-        """Keep a few elements of what leaves were made of, which a sweep compares."""
-        for leaf in leaves:
-            data: Any = leaf.data
-            while type(data) is Tensor:
-                data = data.data
-            if type(data) is ndarray:  # no number, and NumPy's
-                few = data if data.nbytes <= WHOLE else few_of(data)
-                self.inputs.append((leaf.index, few, few.tobytes(), data))
+    def _leaf(self, data: Any, path: str | None = None) -> Tensor:
+        """Append a leaf, and keep a few elements of what it is made of, which a sweep compares."""
+        array = data
+        while type(array) is Tensor:
+            array = array.data
+        if self.check_inputs is not None or type(array) is not ndarray:  # an observer sees it, or
+            return self.note(None, (), NO_OPTIONS, data, (), (), None, path)  # it is not NumPy's
+        few = array if array.nbytes <= WHOLE else few_of(array)
+        noted = few.tobytes()
+        leaf = self.note(None, (), NO_OPTIONS, data, (), (), None, path)
+        self.inputs.append((leaf.index, few, noted, array))
+        return leaf
 
     def _data_of(self, leaf: Any, path: str) -> Any:
         if type(leaf) is ndarray and leaf.dtype.kind == "f":  # nearly all are

@@ -5,6 +5,7 @@ it several times quicker, and many times where other programs use the cores too:
 """
 
 from tape_ad.base.memory import keep_freed_memory
+from tape_ad.record.messages.migration_hints import attributes_of as _attributes_of
 from tape_ad.record.messages.migration_hints import listed as _listed
 from tape_ad.training.batching import Batches, batches
 from tape_ad.training.reporting import Report, gradient_histograms, progress
@@ -23,4 +24,5 @@ __all__ = [
     "progress",
     "save_checkpoint",
 ]
+__getattr__ = _attributes_of(__name__)
 __dir__ = _listed(__all__)

@@ -3,7 +3,17 @@
 import math
 import numbers
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, ClassVar, ParamSpec, SupportsIndex, TypeVar, overload
+from typing import (
+    Any,
+    ClassVar,
+    Concatenate,
+    Literal,
+    ParamSpec,
+    Protocol,
+    SupportsIndex,
+    TypeVar,
+    overload,
+)
 
 import numpy as np
 from attrs import define
@@ -21,6 +31,19 @@ Function = Callable[..., Any]
 Argnums = SupportsIndex | Iterable[SupportsIndex]
 Rest = ParamSpec("Rest")
 Tree = TypeVar("Tree")
+Plain = np.ndarray[Any, Any]
+Leaf = Plain | Tensor | np.number[Any] | complex
+
+
+class Derivative(Protocol[Rest]):
+    """How derivatives of a function by its first argument are called: handles give handles."""
+
+    @overload
+    def __call__(self, x: Plain | complex, /, *args: Rest.args, **kwargs: Rest.kwargs) -> Plain: ...
+    @overload
+    def __call__(self, x: Tensor, /, *args: Rest.args, **kwargs: Rest.kwargs) -> Tensor: ...
+    @overload
+    def __call__(self, x: Any, /, *args: Rest.args, **kwargs: Rest.kwargs) -> Any: ...
 
 
 @overload
@@ -32,6 +55,24 @@ def jacobian(
     batch_size: int | None = None,
     has_aux: bool = False,
 ) -> Any: ...
+@overload
+def jacobian(
+    f: Callable[Concatenate[Any, Rest], Leaf],
+    argnums: Literal[0] = 0,
+    mode: str = "auto",
+    *,
+    batch_size: int | None = None,
+    has_aux: Literal[False] = False,
+) -> Derivative[Rest]: ...
+@overload
+def jacobian(
+    f: Derivative[Rest],  # or mypy cannot tell what a lambda in a lambda's derivative is
+    argnums: Literal[0] = 0,
+    mode: str = "auto",
+    *,
+    batch_size: int | None = None,
+    has_aux: Literal[False] = False,
+) -> Derivative[Rest]: ...
 @overload
 def jacobian(
     f: Callable[Rest, Any],
@@ -205,7 +246,14 @@ def stacked(blocks: tuple[Array, ...]) -> Array:
 def hessian(f: np.ufunc, argnums: Argnums = 0, *, batch_size: int | None = None) -> Any: ...
 @overload
 def hessian(
-    f: Callable[Rest, Any], argnums: Argnums = 0, *, batch_size: int | None = None
+    f: Callable[Concatenate[Any, Rest], Any],
+    argnums: Literal[0] = 0,
+    *,
+    batch_size: int | None = None,
+) -> Derivative[Rest]: ...
+@overload
+def hessian(
+    f: Callable[Rest, Any], argnums: Argnums, *, batch_size: int | None = None
 ) -> Callable[Rest, Any]: ...
 def hessian(f: Function, argnums: Argnums = 0, *, batch_size: int | None = None) -> Function:
     """Make the function that computes all second derivatives of a real scalar function.

@@ -1,6 +1,5 @@
 """The page of a record in a real browser: folding, searching, links, and how it looks."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -172,10 +171,7 @@ def test_a_box_of_the_graph_leads_to_its_node(page: Any, network: tuple[Any, Any
     assert page.locator("#n6.hit").is_visible()
 
 
-def test_a_graph_is_drawn_without_graphviz(
-    opened: Open, network: tuple[Any, Any, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(shutil, "which", lambda program: None)
+def test_a_graph_is_drawn(opened: Open, network: tuple[Any, Any, Any]) -> None:
     page = opened(network[0].show().html)
     assert page.locator(".ta-graph a").count() == len(network[0])
     boxes = page.locator(".ta-graph a rect").all()

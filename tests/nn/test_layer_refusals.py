@@ -251,8 +251,9 @@ NONSENSE: Any = None
         (
             lambda: nn.Linear("hidden", 3, 2)(NONSENSE, np.ones(3)),
             TypeError,
-            "the layer 'hidden' is called as layer(store, x), with a dict of parameters as its "
-            "store, not with NoneType; write layer(rec.bind(params), x)",
+            "the layer 'hidden' got a store that is a NoneType; a layer is called with its "
+            "parameters before its input: layer(p, x), where p is rec.bind(params), or params "
+            "itself for plain NumPy",
         ),
     ],
 )

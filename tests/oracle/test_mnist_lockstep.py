@@ -148,7 +148,7 @@ def test_at_every_step_all_gradients_and_parameters_agree(
             tensor.copy_(torch.tensor(turned(params[key])))
     optimizer = getattr(optim, name)(**settings)
     their_optimizer = getattr(torch.optim, name)(theirs.values(), **settings)
-    epochs = itertools.repeat(batches(x.astype(dtype), y, 50, rng))
+    epochs = itertools.repeat(batches(x.astype(dtype), y, size=50, rng=rng))
     stream = itertools.islice(itertools.chain.from_iterable(epochs), STEPS)
     losses, apart = [], []
     for images, labels in stream:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from attrs import frozen
 
 import tape_ad as ta
 from tape_ad import nn, optim
@@ -22,6 +23,7 @@ THINGS = {
     "tape_ad": ta,
     "tape_ad.nn": nn,
     "tape_ad.optim": optim,
+    "tape_ad.training": ta.training,
     "Tensor": X,
     "ComputationRecord": X.record,
     "Optimizer": optim.Adam(1e-3),
@@ -32,6 +34,19 @@ LAYERS: Any = nn
 OPTIMIZERS: Any = optim
 RULE: Any = ta.custom_rule
 HANDLES: Any = ta.Tensor
+MODEL: Any = nn.Sequential(nn.Linear("hidden", 2, 2), np.tanh)
+STORE = nn.init(MODEL, np.random.default_rng(0))
+
+
+@frozen
+class Doubled(nn.Layer):
+    inner: nn.Linear
+
+    def __call__(self, store: Any, x: Any, /, *, rng: Any = None, training: bool = False) -> Any:
+        return self.inner(store, 2 * x)
+
+
+OWN: Any = Doubled(MODEL.layers[0])
 PACKAGES = [
     *("interop", "nn", "optim", "parameters", "scipy", "testing", "training"),
     *(f"interop.{name}" for name in ("array_api", "autograd", "dask", "sklearn")),
@@ -109,6 +124,18 @@ def test_other_names_are_absent_as_ever() -> None:
             lambda: LAYERS.Sequential([nn.Linear("a", 2, 2)]),
             r"not a list of them; .* Seq.*\(\*layers",
         ),
+        (lambda: LAYERS.Linear("a", 2, 2)(np.ones(2)), r"its input: layer\(p, x\), where p is rec"),
+        (lambda: MODEL(np.ones(2)), r"its input: layer\(p, x\), where p is rec"),
+        (lambda: MODEL(np.ones(2), STORE), r"its input: layer\(p, x\), where p is rec"),
+        (lambda: OWN(np.ones(2)), r"its input: layer\(p, x\), where p is rec"),
+        (lambda: LAYERS.Parameter(np.ones(2)), r"a plain array, in a dict that rec\.bind"),
+        (lambda: LAYERS.init(MODEL), r"rng = np\.random\.default_rng\(0\), got None"),
+        (
+            lambda: OPTIMIZERS.SGD(0.1).step(),
+            r"optimizer\.step\(params, loss\.grad\(\)\.wrt\(p\)\)",
+        ),
+        (lambda: OPTIMIZERS.SGD(0.1).step(STORE), r"optimizer\.step\(params, loss\.grad"),
+        (lambda: np.sum(X).grad()["w"], r"not by grads\['w'\]; write grads\.wrt\(p\)\['w'\]"),
         (lambda: LAYERS.Linear("a", 2, 2).parameters(), r"params = ta\.nn\.init\(layer, rng\)"),
     ],
 )
@@ -141,6 +168,34 @@ def test_a_record_that_gives_many_gradients_of_one_computation_does_not_warn() -
 def test_a_flag_that_is_set_says_what_to_write() -> None:
     with pytest.raises(AttributeError, match=r"no \.requires_grad; .* rec\.constant\(array\)"):
         X.requires_grad = True
+
+
+def test_a_gradient_that_is_set_says_what_to_write() -> None:
+    with pytest.raises(AttributeError, match=r"grads = loss\.grad\(\) once"):
+        X.grad = None
+
+
+def test_what_may_be_missing_is_in_the_signature_as_needed() -> None:
+    for function in (nn.Linear.__call__, optim.SGD.step, nn.init, Doubled.__call__):
+        names = list(inspect.signature(function).parameters.values())[1:3]
+        assert all(
+            each.default is inspect.Parameter.empty for each in names[: 2 - (function is nn.init)]
+        )
+
+
+@pytest.mark.parametrize("line", ["import tape_ad.numpy as np", "from tape_ad import numpy as np"])
+def test_a_numpy_of_ones_own_is_not_there(line: str) -> None:
+    with pytest.raises(AttributeError, match="write import numpy as np"):
+        exec(f"{line}\nnp.sum", {})  # noqa: S102 - the lines are what is tested
+
+
+def test_functions_of_pytorch_say_what_to_write() -> None:
+    torch = pytest.importorskip("torch")
+    with pytest.raises(TypeError, match=r"torch\.sin takes no handles; write np\.sin\(t\), or t"):
+        torch.sin(X)
+    one = torch.ones(3, dtype=torch.float64)
+    np.testing.assert_array_equal((one * X).data, X.data)
+    np.testing.assert_array_equal((X * one).data, X.data)
 
 
 def test_a_handle_given_as_seed_may_be_meant_to_be_asked_about() -> None:

@@ -40,7 +40,7 @@ def epoch(
     params: dict[str, Array], optimizer: optim.Optimizer, rng: dict[str, np.random.Generator]
 ) -> int:
     steps = 0
-    for x, y in batches(X, Y, 16, rng["order"]):
+    for x, y in batches(X, Y, size=16, rng=rng["order"]):
         kept = rng["dropout"].random((len(x), 7)) < 0.8
         p = ta.ComputationRecord().bind(params)
         hidden = np.tanh(x @ p["hidden/weight"]) * kept.astype(np.float32)

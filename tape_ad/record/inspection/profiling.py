@@ -12,8 +12,7 @@ from typing import Any, Self
 from attrs import define, evolve, field, frozen
 
 from tape_ad.base.naming import file_title, function_name, line_name
-from tape_ad.record.arena import CONSTANT, Arena, held_arrays
-from tape_ad.record.inspection.nodes import held_bytes
+from tape_ad.record.arena import CONSTANT, Arena, held_arrays, held_bytes
 from tape_ad.record.inspection.observing import NO_WISHES, Asking, Observer, Wishes, wishes_here
 from tape_ad.record.inspection.pages.figures import Markup, bytes_as_text, document, table, tag
 from tape_ad.record.tensor import Tensor

@@ -6,13 +6,13 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from attrs import define
+from attrs import define, frozen
 
 from tape_ad.base.errors import RecordMismatchError
-from tape_ad.base.naming import function_name
-from tape_ad.record.arena import Arena, held_arrays
-from tape_ad.record.gradients import Gradients
-from tape_ad.record.inspection.nodes import handles_alive
+from tape_ad.base.naming import function_name, line_name
+from tape_ad.record.arena import Arena, held_arrays, held_bytes
+from tape_ad.record.call_metadata import key_of, name_of, written
+from tape_ad.record.gradients import Gradients, handles_alive
 from tape_ad.record.inspection.pages.figures import (
     Markup,
     Range,
@@ -40,6 +40,66 @@ MOST = 4
 
 ROWS = 20
 """How many nodes a notebook shows of a record, half of them at either end."""
+
+
+@frozen
+class Node:
+    """A look at one node of a record.
+
+    Attributes
+    ----------
+    index : int
+    function : callable or None
+        The NumPy function that made it; None for a leaf.
+    parents : tuple of int
+        The nodes it was computed from.
+    shape : tuple of int
+    dtype : numpy.dtype
+    nbytes : int
+        The bytes of the arrays that its partials hold; an array that several nodes hold is
+        counted for each.
+    call : str
+        The call as it can be read, ``sum %5, axis=0``: operands that are no handles are numbers,
+        or the dtype and shape of an array.
+    name : str
+        Where a leaf stands in the structure that was bound, ``layers/0/w``; else empty.
+    source : tuple of str, int and str, or None
+        The file, line and function that it was made in, with ``trace_source=True``.
+    """
+
+    index: int
+    function: Any
+    parents: tuple[int, ...]
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    nbytes: int
+    call: str = ""
+    name: str = ""
+    source: tuple[str, int, str] | None = None
+
+    def __str__(self) -> str:
+        shape = ",".join(map(str, self.shape))
+        made = f"  # {line_name(self.source)}" if self.source else ""
+        return f"%{self.index}: {self.dtype}[{shape}] = {self.call}{made}"
+
+
+def node_of(arena: Arena, index: int) -> Node:
+    """Describe one node of a record."""
+    edges = list(arena.edges(index))
+    function, parents = arena.functions[index], tuple([parent for parent, _ in edges])
+    mark = arena.marks[index]
+    call = mark if type(mark) is not object else key_of(partial for _, partial in edges)
+    return Node(
+        index=index,
+        function=getattr(function, "tape_ad_public", function),
+        parents=parents,
+        shape=arena.shapes[index],
+        dtype=arena.dtypes[index],
+        nbytes=held_bytes(held_arrays([partial for _, partial in edges])),
+        call=written(function, parents, call),
+        name=name_of(mark) if type(mark) is str else "",
+        source=arena.sources.get(index),
+    )
 
 
 @define(eq=False, repr=False)

@@ -89,12 +89,11 @@ OF_MODULES: Mapping[str, Mapping[str, str]] = {
         },
         **{name: f"ta.interop.{name}" for name in ("array_api", "autograd", "dask", "sklearn")},
         **dict.fromkeys(("random", "manual_seed"), "draw from np.random.default_rng(seed)"),
-        **dict.fromkeys(("device", "cuda"), NO_DEVICES),
+        **dict.fromkeys(("device", "device_put", "cuda"), NO_DEVICES),
         **dict.fromkeys(
-            ("tree", "tree_util"),
+            ("tree", "tree_map", "tree_util"),
             "trees are plain dicts, lists and tuples; JAX's tree functions take them",
         ),
-        "tree_map": "trees are plain dicts, lists and tuples; JAX's tree functions take them",
     },
     "tape_ad.scipy.signal": {
         "place_poles": (
@@ -184,6 +183,11 @@ OF_MODULES: Mapping[str, Mapping[str, str]] = {
         "F": "the functions are in ta.nn itself: ta.nn.relu, ta.nn.cross_entropy",
         "ModuleDict": "a dict",
     },
+    "tape_ad.training": {
+        **dict.fromkeys(
+            ("DataLoader", "TensorDataset"), "ta.training.batches(x, y, size=64, rng=rng)"
+        ),
+    },
     "tape_ad.optim": {
         **dict.fromkeys(("lr_scheduler", "StepLR", "CosineAnnealingLR"), SCHEDULES),
         "clip_grad_norm_": "ta.optim.clip_by_global_norm",
@@ -214,6 +218,8 @@ OF_HANDLES: Mapping[str, str] = {
     "at": "assign as to an array: t[i] = value, t[i] += value",
     "unsqueeze": "t[:, np.newaxis], or np.expand_dims(t, axis)",
     "permute": "np.transpose(t, axes)",
+    "t": "t.T",
+    "clamp": "t.clip(low, high)",
     "expand": "np.broadcast_to(t, shape)",
     "contiguous": "an array of any layout will do",
     "masked_fill": "np.where(mask, value, t)",
@@ -249,11 +255,15 @@ OF_LAYERS: Mapping[str, str] = {
     "state_dict": "parameters live in a dict of arrays: params = ta.nn.init(layer, rng)",
     "load_state_dict": "parameters live in a dict of arrays; ta.parameters loads and saves it",
     "zero_grad": NO_ZEROING,
+    "weight": 'a layer holds no data: params["name.weight"], by the name that the layer was given',
+    **dict.fromkeys(("to", "cuda", "cpu"), NO_DEVICES),
+    **dict.fromkeys(("named_parameters", "children", "modules"), "layer.parameters is a dict"),
 }
 
 OF_RECORDS: Mapping[str, str] = {
     **dict.fromkeys(("reset", "clear"), ONE_RECORD),
     **dict.fromkeys(("backward", "gradient", "grad"), GRADIENTS),
+    "watch": "x = rec.tensor(array), and calculate with x",
     "leaf": "rec.tensor(array)",
     "variable": "rec.tensor(array)",
     "parameter": "rec.bind(params)",
@@ -273,6 +283,8 @@ MIGRATION_HINTS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "requires_grad": "leave it out: rec.tensor(array) is differentiated with respect to, "
             "and a plain array or rec.constant(array) is not",
             "retain_graph": "leave it out: a record may be swept again unless release=True",
+            "batch_size": "size=",
+            "shuffle": "rng=, which draws a fresh order for every epoch",
             "create_graph": "ComputationRecord(within=outer), or ta.grad of ta.grad",
         },
     }
@@ -370,6 +382,17 @@ def published(
     return attributes_of(module), listed(names)
 
 
+class NoModule(ModuleType):
+    """A module that other libraries have: it can be imported, and says what to write when used."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(name)
+        self.message = message
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(self.message)
+
+
 class MigrationHint:
     """An attribute that objects of another library have; asking for it says what to write here.
 
@@ -429,8 +452,28 @@ class CalledOnly:
     def __get__(self, thing: Any, owner: type) -> Callable[..., Any]:
         return self.method if thing is None else BoundOnly(self.method, thing)
 
+    def __set__(self, thing: Any, value: Any) -> NoReturn:
+        raise AttributeError(self.messages[self.method])
 
-class BoundOnly(functools.partial[Any]):
+
+class Refusing:
+    """What no operator and no function of NumPy's takes: each does what ``_refuse`` does."""
+
+    __slots__ = ()
+
+    def _refuse(self) -> NoReturn:
+        raise NotImplementedError
+
+    def _refuse_all(self, *args: Any, **kwargs: Any) -> NoReturn:
+        self._refuse()
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse_all
+    __truediv__ = __rtruediv__ = __matmul__ = __rmatmul__ = __pow__ = __rpow__ = _refuse_all
+    __neg__ = __abs__ = __getitem__ = __len__ = __iter__ = _refuse_all
+    __array__ = __array_ufunc__ = __array_function__ = _refuse_all
+
+
+class BoundOnly(Refusing, functools.partial[Any]):
     """What `CalledOnly` gives for an object: it can be called."""
 
     __slots__ = ()
@@ -447,10 +490,34 @@ class BoundOnly(functools.partial[Any]):
     def __repr__(self) -> str:
         return f"<bound method {self.func.__qualname__} of {self.args[0]!r}>"
 
-    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+    def _refuse(self) -> NoReturn:
         raise TypeError(CalledOnly.messages[self.func])
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
-    __truediv__ = __rtruediv__ = __matmul__ = __rmatmul__ = __pow__ = __rpow__ = _refuse
-    __neg__ = __abs__ = __getitem__ = __len__ = __iter__ = _refuse
-    __array__ = __array_ufunc__ = __array_function__ = _refuse
+
+def may_be_missing(function: Any, *values: Any) -> None:
+    """Let a function's last arguments be left out, for an error of its own that says what to write.
+
+    Its signature says to readers and checkers that they are needed.
+
+    Parameters
+    ----------
+    function : function
+    *values
+        What the function gets for them.
+    """
+    there = function.__defaults__ or ()
+    function.__signature__ = inspect.signature(function)
+    function.__defaults__ = (*values, *there)
+
+
+class MissingArgument(Refusing):
+    """What stands where an argument was left out: whatever is asked of it says what to write."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+
+    def _refuse(self) -> NoReturn:
+        raise TypeError(self.message)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        self._refuse()

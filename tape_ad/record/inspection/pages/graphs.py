@@ -1,17 +1,14 @@
 """The graph of a record: as DOT, laid out, and as SVG."""
 
-import json
-import shutil
-import subprocess
+import pathlib
 from bisect import bisect_right, insort
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from pathlib import Path
 
 from attrs import define, frozen
 
-from tape_ad.record.inspection.pages.figures import Markup, tag
-from tape_ad.record.inspection.pages.lines import Group, Line
+from tape_ad.record.inspection.pages.figures import Markup, count, tag
+from tape_ad.record.inspection.pages.lines import Group, Line, Path
 
 # A layered drawing of a graph: where each box goes, and the ways between them
 
@@ -25,17 +22,6 @@ Point = tuple[float, float]
 
 
 @frozen
-class Frame:
-    """A box around several: x and y of its corner at the top left, width, height, and a title."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-    title: str
-
-
-@frozen
 class Layout:
     """Where everything goes, in pixels from the top left.
 
@@ -46,21 +32,16 @@ class Layout:
         The centre of each box.
     ways : list of lists of (float, float)
         For each edge the points of Bézier curves of third degree: the start, and three for each.
-    frames : list of Frame
     """
 
     width: float
     height: float
     centres: list[Point]
     ways: list[list[Point]]
-    frames: list[Frame]
 
 
 def layered(sizes: Sequence[Point], edges: Sequence[tuple[int, int]]) -> Layout:
     """Lay a graph out from top to bottom.
-
-    Graphviz, where it is installed, does it better, but pip does not install it, and a notebook or
-    a page without it is to show the graph as well.
 
     Parameters
     ----------
@@ -234,7 +215,7 @@ def drawn(
         ways.append(way)
     right = max((web.x[k] + web.widths[k] / 2 for row in web.rows for k in row), default=0.0)
     height = tops[-1] + tallest[-1] if tops else MARGIN
-    return Layout(right + MARGIN, height + MARGIN, centres, ways, [])
+    return Layout(right + MARGIN, height + MARGIN, centres, ways)
 
 
 def curve(start: Point, end: Point) -> list[Point]:
@@ -256,12 +237,6 @@ LONGEST = 30
 CHARACTER, LINE_HEIGHT, PADDING = 7.25, 17.0, 9.0
 """The size of letters, and of what is around them, in pixels."""
 
-PIXELS = 96 / 72
-"""How many there are in a point, which is what Graphviz counts in."""
-
-SECONDS = 8.0
-"""How long Graphviz may take before the graph is laid out without it."""
-
 
 @frozen
 class Box:
@@ -271,7 +246,8 @@ class Box:
     ----------
     index : int
     kind : str
-        ``parameter`` for a leaf with a name, ``leaf``, ``constant``, or ``node``.
+        ``parameter`` for a leaf with a name, ``leaf``, ``constant``, ``node``, or ``layer`` for
+        all that a layer computes at once.
     title, below : str
         The two lines in it.
     full : str
@@ -336,6 +312,64 @@ def edges_of(lines: Sequence[Line]) -> list[tuple[int, int]]:
     return list(dict.fromkeys(pairs))
 
 
+def folded(
+    lines: Sequence[Line], layers: Sequence[Path], most: int
+) -> tuple[list[Box], list[tuple[int, int]]]:
+    """Make one box of all that a layer computes at once, so that a graph has few of them.
+
+    Parameters
+    ----------
+    lines : sequence of Line
+    layers : sequence of tuples of str
+        The layer of each node.
+    most : int
+        How many boxes there may be; the layers within layers are shown as far as that goes, and
+        all nodes where there are no layers.
+
+    Returns
+    -------
+    list of Box, list of (int, int)
+        The boxes, and the edges between them by their numbers.
+    """
+    for depth in range(max(map(len, layers), default=0), 0, -1):
+        found = runs_of(lines, [path[:depth] for path in layers])
+        if 1 < len(found) <= most:
+            break
+    else:
+        return boxes_of(lines), edges_of(lines)
+    inside = {index: number for number, (_, nodes) in enumerate(found) for index in nodes}
+    boxes = []
+    for path, nodes in found:
+        (box,) = boxes_of([lines[nodes[0]]])
+        if len(nodes) > 1:
+            title = printable("/".join(path))
+            box = Box(nodes[0], "layer", shortened(title), count(len(nodes), "node"), title)
+        boxes.append(box)
+    pairs = ((inside[one], inside[other]) for one, other in edges_of(lines))
+    return boxes, list(dict.fromkeys((one, other) for one, other in pairs if one != other))
+
+
+def runs_of(lines: Sequence[Line], paths: Sequence[Path]) -> list[tuple[Path, list[int]]]:
+    """Join the nodes of one layer that follow each other, with the leaves that they begin with."""
+    users = {parent: line.index for line in reversed(lines) for parent in line.parents}
+    alone, runs = list[tuple[Path, list[int]]](), list[tuple[Path, list[int]]]()
+    place: dict[int, list[int]] = {}
+    for line in lines:
+        path = paths[line.index]
+        if not line.is_leaf:
+            if not (runs and path and runs[-1][0] == path):
+                runs.append((path, []))
+            runs[-1][1].append(line.index)
+            place[line.index] = runs[-1][1]
+    for line in lines:
+        user = users.get(line.index)
+        if line.is_leaf and user in place and paths[line.index] == paths[user] != ():
+            place[user].append(line.index)
+        elif line.is_leaf:
+            alone.append((paths[line.index], [line.index]))
+    return [*alone, *runs]
+
+
 def as_dot(boxes: Sequence[Box], edges: Sequence[tuple[int, int]], layers: Group) -> str:
     r"""Write a graph in the language of Graphviz, each layer a cluster.
 
@@ -375,66 +409,7 @@ def quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-def laid_out(boxes: Sequence[Box], edges: Sequence[tuple[int, int]], layers: Group) -> Layout:
-    """Lay a graph out with Graphviz where it is installed, and else with `layered`."""
-    sizes = [box.size for box in boxes]
-    program = shutil.which("dot")
-    if program is not None and boxes:
-        try:
-            return by_graphviz(program, as_dot(boxes, edges, layers), len(boxes), edges)
-        except (OSError, subprocess.SubprocessError, ValueError, KeyError):
-            pass  # an installation that is not whole is as good as none
-    return layered(sizes, edges)
-
-
-def by_graphviz(program: str, text: str, size: int, edges: Sequence[tuple[int, int]]) -> Layout:
-    """Ask Graphviz where things go."""
-    fixed = ["-Nfixedsize=true", "-Earrowhead=none", "-Granksep=0.35", "-Gnodesep=0.2"]
-    done = subprocess.run(  # noqa: S603 - the program that the user has installed, and our own text
-        [program, "-Tjson", *fixed],
-        input=text.encode(),
-        capture_output=True,
-        check=True,
-        timeout=SECONDS,
-    )
-    found = json.loads(done.stdout)
-    _, _, width, height = numbers(found["bb"])
-
-    def point(x: float, y: float) -> Point:
-        return x * PIXELS + MARGIN, (height - y) * PIXELS + MARGIN
-
-    places = {each["name"]: each for each in found["objects"]}
-    centres = [point(*numbers(places[f"n{i}"]["pos"])) for i in range(size)]
-    names = {each["_gvid"]: each["name"] for each in found["objects"]}
-    ways = {
-        (names[each["tail"]], names[each["head"]]): [
-            point(*numbers(pair)) for pair in each["pos"].split()
-        ]
-        for each in found.get("edges", ())
-    }
-    frames = []
-    for name, each in places.items():
-        if name.startswith("cluster_"):
-            left, bottom, right, top = numbers(each["bb"])
-            x, y = point(left, top)
-            frames.append(
-                Frame(x, y, (right - left) * PIXELS, (top - bottom) * PIXELS, each["label"])
-            )
-    return Layout(
-        width * PIXELS + 2 * MARGIN,
-        height * PIXELS + 2 * MARGIN,
-        centres,
-        [ways[f"n{one}", f"n{two}"] for one, two in edges],
-        frames,
-    )
-
-
-def numbers(text: str) -> list[float]:
-    """Read numbers that are separated by commas."""
-    return [float(each) for each in text.split(",")]
-
-
-def as_svg(boxes: Sequence[Box], edges: Sequence[tuple[int, int]], layers: Group) -> Markup:
+def as_svg(boxes: Sequence[Box], edges: Sequence[tuple[int, int]]) -> Markup:
     """Draw a graph. Each box is a link to ``#n`` and its index.
 
     Returns
@@ -442,20 +417,20 @@ def as_svg(boxes: Sequence[Box], edges: Sequence[tuple[int, int]], layers: Group
     Markup
         An ``svg`` element with its own style, for a light and for a dark surrounding.
     """
-    layout = laid_out(boxes, edges, layers)
+    layout = layered([box.size for box in boxes], edges)
     width, height = f"{layout.width:.0f}", f"{layout.height:.0f}"
-    frames = [framed(each) for each in layout.frames]
     ways = [tag("path", class_="way", d=path_of(way)) for way in layout.ways]
     drawn = [boxed(box, at) for box, at in zip(boxes, layout.centres, strict=True)]
     return tag(
         "svg",
         tag("title", f"Graph of {len(boxes)} nodes"),
-        Markup(f"<style>{Path(__file__).with_name('graph.css').read_text('utf-8')}</style>"),
+        Markup(
+            f"<style>{pathlib.Path(__file__).with_name('graph.css').read_text('utf-8')}</style>"
+        ),
         Markup(
             '<defs><marker id="ta-head" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="7" '
             'markerHeight="7" orient="auto"><path d="M0 .8 8 4 0 7.2z"/></marker></defs>'
         ),
-        *frames,
         *ways,
         *drawn,
         xmlns="http://www.w3.org/2000/svg",
@@ -471,17 +446,6 @@ def path_of(way: Sequence[Point]) -> str:
     """Write Bézier curves as SVG does."""
     (x, y), *rest = way
     return f"M{x:.1f} {y:.1f}C" + " ".join(f"{x:.1f} {y:.1f}" for x, y in rest)
-
-
-def framed(frame: Frame) -> Markup:
-    """Draw the frame around a layer."""
-    x, y = f"{frame.x:.1f}", f"{frame.y:.1f}"
-    return tag(
-        "g",
-        tag("rect", x=x, y=y, width=f"{frame.width:.1f}", height=f"{frame.height:.1f}", rx=8),
-        tag("text", frame.title, x=f"{frame.x + 8:.1f}", y=f"{frame.y + 15:.1f}"),
-        class_="frame",
-    )
 
 
 def boxed(box: Box, centre: Point) -> Markup:

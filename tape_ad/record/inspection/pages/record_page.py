@@ -21,7 +21,14 @@ from tape_ad.record.inspection.pages.figures import (
     number,
     tag,
 )
-from tape_ad.record.inspection.pages.graphs import as_dot, as_svg, boxes_of, edges_of
+from tape_ad.record.inspection.pages.graphs import (
+    Box,
+    as_dot,
+    as_svg,
+    boxes_of,
+    edges_of,
+    folded,
+)
 from tape_ad.record.inspection.pages.lines import Group, Line, Look, Source, bytes_held, grouped
 
 UNKNOWN = "A record holds no values: they are known where a handle is alive"
@@ -310,9 +317,8 @@ class Page:
 
     @cached_property
     def svg(self) -> str:
-        """The graph as a picture, of a record of any size; Graphviz lays it out if installed."""
-        boxes = boxes_of(self.look.lines)
-        return as_svg(boxes, edges_of(self.look.lines), self._layers)
+        """The graph as a picture; of a record of more than 300 nodes, folded by layer."""
+        return as_svg(*self._drawn)
 
     @cached_property
     def dot(self) -> str:
@@ -370,6 +376,13 @@ class Page:
         return tag("iframe", srcdoc=self.html, style=style, title=self.look.title)
 
     @cached_property
+    def _drawn(self) -> tuple[list[Box], list[tuple[int, int]]]:
+        lines = self.look.lines
+        if len(lines) > DRAWN:
+            return folded(lines, self.look.layers, DRAWN)
+        return boxes_of(lines), edges_of(lines)
+
+    @cached_property
     def _layers(self) -> Group:
         lines = self.look.lines
         return grouped(self.look.layers, [line.is_leaf for line in lines])
@@ -390,17 +403,19 @@ class Page:
         return section("functions", "Functions", tag("div", table, class_="scroll"), is_open=False)
 
     def _graph(self) -> Markup:
-        size = len(self.look.lines)
+        size, boxes = len(self.look.lines), len(self._drawn[0])
         if not size:
             return fragment()
-        if size > DRAWN:
+        if boxes > DRAWN:
             note = (
-                f"A graph of more than {DRAWN} nodes is not drawn here: rec.show().save("
-                "'graph.svg') draws it all the same, and rec.show().dot is the text for Graphviz."
+                f"A graph of more than {DRAWN} nodes that are of no layers is not drawn here: "
+                "rec.show().save('graph.svg') draws it all the same, and rec.show().dot is the "
+                "text for Graphviz."
             )
             return section("graph", "Graph", tag("p", note, class_="note"), is_open=False)
         drawing = tag("div", Markup(self.svg), class_="scroll", tabindex=0)
-        return section("graph", "Graph", drawing, is_open=True)
+        title = "Graph" if boxes == size else f"Graph, {size:,} nodes folded by layer"
+        return section("graph", title, drawing, is_open=True)
 
     def _nodes(self) -> Markup:
         return tag(
