@@ -526,6 +526,7 @@ class Replayer:
         with uncollected(), progress(f"tape_ad compiles {title(self.function)}, {steps}"):
             simple = simplified(path.program)
             path.take_replay(simple, engine_named(engine or self.engine)(simple, self.threads))
+            path.program.forget_operands()  # of long ones they take megabytes
 
     def _give_up(self, paths: Paths, program: Program) -> None:
         """Run without being compiled from now on, as there are too many paths."""
