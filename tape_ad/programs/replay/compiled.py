@@ -380,9 +380,11 @@ class Replayer:
         if type(out) is not tuple:
             return None
         start = perf_counter()
-        args, kwargs = rebuilder(args, kwargs)([viewed(leaf) for leaf in leaves])
+        arrays = [leaf for leaf in leaves if type(leaf) is np.ndarray and leaf.flags.writeable]
         with uncollected():  # which would look into the program again and again
             result = run_eagerly(self.function, args, kwargs, quiet=False)
+        for each in arrays:
+            each.flags.writeable = True  # which a replay leaves as it is
         seconds = perf_counter() - start
         return (result, seconds) if verification.is_right(out, result) else None
 
@@ -604,11 +606,6 @@ class Replayer:
 PYTHONS = (types.FunctionType, types.MethodType)
 """What there are copies of."""
 TWICE = "one array is given twice, and the function asks whether one thing is another"
-
-
-def viewed(leaf: Any) -> Any:
-    """View an array, so that the caller's own stays as it is where a function locks it."""
-    return leaf.view() if type(leaf) is np.ndarray else leaf
 
 
 def repeated(leaves: Sequence[Any]) -> bool:
