@@ -231,6 +231,24 @@ def test_only_keys_may_move_in_native_loops(moving: Any, native: bool) -> None:
     np.testing.assert_allclose(found, function(x * 1.1), rtol=1e-12)
 
 
+def solving(x: Any, a: Any) -> Any:
+    for _ in range(40):
+        x = np.tanh(np.linalg.solve(a, x))
+    return np.sum(x * x)
+
+
+def test_loops_that_solve_equations_are_native() -> None:
+    x, a = np.linspace(-1, 1, 3), np.eye(3) + 0.1
+    slope = ta.grad(solving, argnums=(0, 1))
+    program = captured(slope, x, a)
+    loops = loops_of(program)
+    assert len(loops) >= 2
+    assert with_native_loops(program)[1].keys() == {*loops}
+    found, wanted = engine_named("native")(program)(x * 1.1, a), slope(x * 1.1, a)
+    for ours, theirs in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
+
+
 def choosing(x: Any, limits: Any) -> Any:
     for k in range(60):
         x = np.sin(x) + 0.6 if np.sum(x) > limits[k] else np.cos(x)
@@ -250,6 +268,7 @@ def test_a_guard_keeps_its_place_in_the_iteration(place: int, engine: str) -> No
     (loop,) = loops_of(program)
     assert len(program.guards) == 2 * 60
     assert len(loop.body.guards) == 2
+    assert with_native_loops(program)[1]
     assert type(replay(x, limits)) is tuple
     wanted = interpret(unrolled(program), (x, other))
     assert wanted.answer is False

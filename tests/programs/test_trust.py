@@ -29,6 +29,67 @@ def untested(fast: Any) -> list[int]:
     return [len(path.untested) for paths in fast._paths.values() for path in paths.all]
 
 
+# The second call
+
+
+def test_the_second_call_is_one_of_the_function_itself() -> None:
+    tracers: list[bool] = []
+
+    def noting(x: Array) -> Array:
+        tracers.append(hasattr(x, "capture"))
+        return np.sin(x) * x
+
+    fast = ta.compile(noting)
+    for step in range(4):
+        np.testing.assert_allclose(fast(X + step), noting(X + step), rtol=1e-14)
+    assert tracers == [True, False, False, False, False, False]
+
+
+def test_a_call_that_goes_another_way_proves_nothing() -> None:
+    tracers: list[bool] = []
+
+    def branching(x: Array) -> Array:
+        tracers.append(hasattr(x, "capture"))
+        return np.sin(x) if x[0] > 0 else np.cos(x)
+
+    fast = ta.compile(branching)
+    for x in (X, -X, X, -X, X, -X):
+        np.testing.assert_allclose(fast(x), np.sin(x) if x[0] > 0 else np.cos(x), rtol=1e-14)
+    assert len(fast.programs) == 2
+    assert tracers[:2] == [True, True]
+    assert tracers.count(False) == 2
+
+
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+def test_what_a_comparison_does_not_show_is_captured_again(engine: str) -> None:
+    pytest.importorskip("llvmlite")
+    rng = np.random.default_rng(0)
+    table = np.eye(3)
+    fast = ta.compile(lambda x: (x @ table, table), engine=engine)
+    for _ in range(4):
+        assert fast(X)[1] is not None
+        table += 1
+        np.testing.assert_array_equal(fast(X)[0], X @ table)
+    dropping = ta.compile(lambda x: x * rng.random(3), engine=engine)
+    dropping(np.zeros(3))
+    with pytest.raises(ta.errors.CaptureError, match="rng"):
+        dropping(np.zeros(3))  # of which the result is the same
+
+
+def test_a_function_that_locks_its_argument_does_not_lock_the_callers() -> None:
+    x = X.copy()
+
+    def locking(x: Array) -> Array:
+        if not hasattr(x, "capture"):
+            x.setflags(write=False)
+        return x * 2
+
+    fast = ta.compile(locking)
+    for _ in range(3):
+        fast(x)
+    assert x.flags.writeable
+
+
 # Calls with other numbers
 
 

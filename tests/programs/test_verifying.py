@@ -180,8 +180,9 @@ def test_a_fault_of_an_engine_is_found() -> None:
     fast = ta.compile(lambda x: np.exp(x) + 1, engine="numpy", check_every=3)
     called(fast, 2)
     [path] = [path for paths in fast._paths.values() for path in paths.all]
-    right = path.quick
-    path.start(lambda *leaves: tuple(leaf + 1e-9 for leaf in right(*leaves)), 3)
+    right = path.made
+    path.made = lambda *leaves: tuple(leaf + 1e-9 for leaf in right(*leaves))
+    path.start(3)
     with pytest.raises(ProgramMismatchError, match=r"it is the engine that fails.*'numpy'"):
         called(fast, 5)
 
@@ -207,8 +208,9 @@ def test_what_differs_once_only_is_no_fault() -> None:
     fast = ta.compile(lambda x: np.exp(x) + 1, engine="numpy", check_every=3)
     called(fast, 2)
     [path] = [path for paths in fast._paths.values() for path in paths.all]
-    right = path.quick
-    path.start(lambda *leaves: tuple(leaf + next(wrong, 0.0) for leaf in right(*leaves)), 1)
+    right = path.made
+    path.made = lambda *leaves: tuple(leaf + next(wrong, 0.0) for leaf in right(*leaves))
+    path.start(1)
     called(fast, 5)
 
 

@@ -49,7 +49,7 @@ from tape_ad.programs.capture.tracers import (
     is_tracer,
     tracers_in,
 )
-from tape_ad.programs.program import Call, Guard, Program, Step, Value
+from tape_ad.programs.program import NO_OPTIONS, Call, Guard, Program, Step, Value
 from tape_ad.programs.program.keys import GENERATORS, source_of
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.mutation import Memory
@@ -245,7 +245,7 @@ class Capture:
         if kwargs:
             kwargs = {option: with_integers_guarded(arg) for option, arg in kwargs.items()}
         concrete_args, noted_args = self.unwrap_all(args)
-        concrete_kwargs, noted_kwargs = self.unwrap(kwargs) if kwargs else (kwargs, kwargs)
+        concrete_kwargs, noted_kwargs = self.unwrap(kwargs) if kwargs else (kwargs, NO_OPTIONS)
         try:
             out = function(*concrete_args, **concrete_kwargs)
         except Exception as error:
@@ -286,17 +286,10 @@ class Capture:
             return self.part_of(*args) if is_basic(args[1]) else None
         if type(function) is not np.ufunc or not is_plain(function):
             return None
-        concrete, noted = [], []
-        for arg in args:
-            kind = type(arg)
-            if kind is TracedArray and arg.capture is self:
-                concrete.append(arg.data)
-                noted.append(arg.value)
-            elif kind in PLAIN_TYPES:
-                concrete.append(arg)
-                noted.append(arg)
-            else:
-                return None
+        found = self.unwrap_plainly(args)
+        if found is None:
+            return None
+        concrete, noted = found
         try:
             out = function(*concrete)
         except Exception:  # which is noted
@@ -304,7 +297,7 @@ class Capture:
         if type(out) is not np.ndarray and not isinstance(out, np.generic):
             return None
         box = TracedArray(out, Value.like(out), self)
-        self.note(Call(function, tuple(noted), {}, (box.value,), False, self.errors()))
+        self.note(Call(function, noted, NO_OPTIONS, (box.value,), False, self.errors()))
         return box
 
     def part_of(self, x: Any, key: Any) -> Any:
@@ -324,7 +317,7 @@ class Capture:
         else:
             return None
         args = x.value, key
-        self.note(Call(operator.getitem, args, {}, (box.value,), False, self.errors()))
+        self.note(Call(operator.getitem, args, NO_OPTIONS, (box.value,), False, self.errors()))
         return box
 
     def check_usable(self, function: Function) -> None:
@@ -427,8 +420,8 @@ class Capture:
                 return box
         return TracedArray(out, Value.like(out, self.constants.owner_of(out, leaves)), self)
 
-    def unwrap_all(self, args: tuple[Any, ...]) -> tuple[Any, Any]:
-        """Give arguments with concrete arrays in place of tracers, and with values in place."""
+    def unwrap_plainly(self, args: tuple[Any, ...]) -> tuple[Any, Any] | None:
+        """Unwrap arguments that are captured arrays and plain numbers; None with any other."""
         concrete, noted = [], []
         for arg in args:
             kind = type(arg)
@@ -439,10 +432,13 @@ class Capture:
                 concrete.append(arg)
                 noted.append(arg)
             else:
-                one, two = self.unwrap(arg)
-                concrete.append(one)
-                noted.append(two)
+                return None
         return tuple(concrete), tuple(noted)
+
+    def unwrap_all(self, args: tuple[Any, ...]) -> tuple[Any, Any]:
+        """Give arguments with concrete arrays in place of tracers, and with values in place."""
+        pairs = list(map(self.unwrap, args))
+        return tuple([one for one, _ in pairs]), tuple([two for _, two in pairs])
 
     def unwrap(self, tree: Any) -> tuple[Any, Any]:  # noqa: PLR0911, PLR0912 - one return for each kind
         """Give the concrete form of an argument, and the one with values in it."""

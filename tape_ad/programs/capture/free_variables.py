@@ -49,7 +49,7 @@ from tape_ad.programs.capture.variables import (
 )
 from tape_ad.programs.program import Program
 from tape_ad.programs.program.keys import varies
-from tape_ad.record.messages.callers import is_library_module, is_library_name
+from tape_ad.record.messages.callers import is_library_module, is_library_place
 
 MOST = 1024
 """How many variables are looked at; beyond that, a function is too large to be followed."""
@@ -210,7 +210,7 @@ class FreeVariables:
         half new. Where they change and nothing else does, they are `followed`.
         """
         arrays = [each for each in self.variables if isinstance(each.value, np.ndarray)]
-        if not has_derived(program, [each.value for each in arrays]):
+        if not arrays or not has_derived(program, [each.value for each in arrays]):
             return
         watched = {id(each.array) for each in self.numbers}
         for each in arrays:
@@ -577,7 +577,7 @@ def is_library_class(value: Any) -> bool:
 def is_of_library(function: types.FunctionType) -> bool:
     """Tell whether users do not look into a function, whatever `wraps` says of its module."""
     name = str(function.__globals__.get("__name__"))
-    return is_library_name(name) or "site-packages" in function.__code__.co_filename
+    return is_library_place(name, function.__code__.co_filename)
 
 
 def functions_of(found: Any) -> list[types.FunctionType]:

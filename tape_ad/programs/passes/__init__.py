@@ -44,6 +44,9 @@ PASSES: dict[str, Pass] = {
 }
 """The passes by what they do, in their order."""
 
+LISTED = 10_000
+"""How many steps a program has at most that is kept in a history: a longer one takes megabytes."""
+
 
 def simplified(program: Program) -> Program:
     """Put a program through each of the passes once.
@@ -51,12 +54,13 @@ def simplified(program: Program) -> Program:
     Returns
     -------
     Program
-        Its `history` has the name of each pass that changed something, with the program before it.
+        Its `history` has the name of each pass that changed something, with the program before it
+        unless that is very long.
     """
     history = list(program.history)
     for name, simplify in PASSES.items():
         simpler = simplify(program)
         if simpler is not program:
-            history.append((name, program))
+            history += [(name, program)] * (len(program.steps) <= LISTED)
             program = simpler
     return evolve(program, history=tuple(history))

@@ -466,8 +466,9 @@ def part(tree: Any) -> Any:
         return kind, tree
     if kind is float:
         return kind, tree, math.copysign(1.0, tree)  # the zeros are equal, but not the same
-    if kind is slice:
-        return kind, part((tree.start, tree.stop, tree.step))
+    if kind is slice or kind is tuple:
+        below = (tree.start, tree.stop, tree.step) if kind is slice else tree
+        return kind, tuple([part(each) for each in below])
     if isinstance(tree, (np.bool_, np.number)):
         return kind, tree.dtype, tree.tobytes()
     structure = structure_of(kind)

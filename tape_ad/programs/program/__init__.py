@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define, field, frozen
 
+from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.naming import called
 from tape_ad.base.trees import map_leaves, structure_of
 
@@ -215,18 +216,29 @@ class Program:
     @property
     def calls(self) -> list[Call]:
         """The steps that compute."""
-        return [step for step in self.steps if isinstance(step, Call)]
+        return [step for step in self.steps if type(step) is Call]
 
     @property
     def guards(self) -> list[Guard]:
         """The steps that compare; those of a loop as often as they are done."""
         found: list[Guard] = []
         for step in self.steps:
-            if isinstance(step, Guard):
+            if type(step) is Guard:
                 found.append(step)
             elif (body := body_of(step)) is not None and (own := body.guards):
                 found += own * step.function.count  # type: ignore[attr-defined]  # it is a loop
         return found
+
+    def forget_operands(self) -> None:
+        """Forget the lists of operands that passes have asked for, which are found anew."""
+        for call in self.calls:
+            call._operands = None
+
+    @property
+    def lowered(self) -> Any:
+        """What the native compiler makes of each call, to be printed; it needs llvmlite."""
+        _, made = next(adapter("compiler").passes(self))
+        return made
 
     def numbers(self) -> dict[Value, int]:
         """Number all values, in the order in which they come to be."""

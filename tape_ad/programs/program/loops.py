@@ -125,8 +125,9 @@ class Loop:
 
 def call_at(step: Call, k: int) -> Call:
     """Give a call of a body as it is in iteration k."""
-    args, kwargs = moved(step.args, k), step.kwargs and moved(dict(step.kwargs), k)
-    if args is step.args and kwargs is step.kwargs:
+    options = dict(step.kwargs)
+    args, kwargs = moved(step.args, k), moved(options, k)
+    if args is step.args and kwargs is options:
         return step
     return Call(step.function, args, kwargs, step.outputs, step.several, step.errors)
 

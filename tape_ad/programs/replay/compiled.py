@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from attrs import define, evolve, field
+from attrs import define, field
 
 from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.arrays.interpreter import is_box
@@ -29,11 +29,11 @@ from tape_ad.programs.capture.tracers import filling_code, plain, with_plain_key
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.engines.numpy.source import source_of
 from tape_ad.programs.passes import simplified
-from tape_ad.programs.passes.simplifications import with_returned_copied
+from tape_ad.programs.passes.simplifications import literals_of, with_returned_copied
 from tape_ad.programs.program import Program
 from tape_ad.programs.program.keys import GENERATORS, ForeignError, key_of, rebuilder
 from tape_ad.programs.replay.explaining import asked, counted, explained, progress, title
-from tape_ad.programs.replay.matching import builder, matcher
+from tape_ad.programs.replay.matching import matcher
 from tape_ad.programs.replay.paths import (
     Path,
     Paths,
@@ -44,7 +44,13 @@ from tape_ad.programs.replay.paths import (
     without_pinned,
 )
 from tape_ad.programs.replay.splitting import Split
-from tape_ad.programs.replay.verifying import Verification, check_alike, may_draw, run_eagerly
+from tape_ad.programs.replay.verifying import (
+    Verification,
+    can_be_proved,
+    check_alike,
+    may_draw,
+    run_eagerly,
+)
 from tape_ad.record.inspection.observing import debugging
 from tape_ad.record.inspection.pages.figures import shown_by_repr, tag
 from tape_ad.record.messages.callers import is_library
@@ -300,6 +306,14 @@ class Replayer:
         if self._asks_identity(free) and repeated(leaves):
             return self._as_it_is(TWICE, args, kwargs)
         drawn = free.draws()
+        path = search.path if search.tried else next(iter(known), None)
+        if path is not None and can_be_proved(path, leaves):
+            proof = self._prove(path, args, kwargs, leaves)
+            if proof is not None:
+                self._look_at(free, path.program, drawn)
+                path.captures.append((number, proof[1]))
+                self._trust(paths, path, free, drawn, leaves)
+                return proof[0]
         start = perf_counter()
 
         def captured(function: Function) -> tuple[Program, Any, Program | None]:
@@ -316,16 +330,8 @@ class Replayer:
 
         program, result, same = self._captured(captured, free, args, kwargs)
         seconds = perf_counter() - start
-        self._drew |= free.draws() != drawn
         self._check_bound(free)
-        free.forget_changed()
-        if free.full:
-            self._warn_once(
-                "reads more variables than are watched: a change of others is not seen. Is there "
-                "a large structure in its closure, its module or its instance? Pass it as an "
-                "argument"
-            )
-        free.watch_numbers(constant.data for constant in program.constants)
+        self._look_at(free, program, drawn)
         for each in paths.all:
             if each.free_variables.outgrown() and same_program(each.program, program):
                 each.free_variables.follow_numbers()
@@ -342,24 +348,11 @@ class Replayer:
         elif path.replay is not None:
             return result  # another thread has been quicker
         elif same is not None and same is before.get(path):
-            if not any(map(may_draw, program.calls)):
-                self._check_draws(drawn, free.draws())
-            if free.state:
-                self._exhaust(
-                    paths,
-                    f"changes {free.state[0].title} and goes by it, which no replay does. It "
-                    "runs without being compiled; pass that as an argument, and return its new "
-                    "value",
-                )
-                return result
             path.confirm(program)
-            path.untested = without_pinned(still_untested(path.untested, leaves), program)
-            path.free_variables = free  # the first call may have set attributes that are read now
-            free.watch_read(path.program)
-            self._compile(path)
-            self._to_front(paths, path)
+            self._trust(paths, path, free, drawn, leaves)
         elif path.program is before.get(path):  # else another thread has been quicker too
-            path.program, path.untested = program, untested
+            path.take(program)
+            path.untested = untested
             path.changes += 1
             if path.changes >= PATIENCE:
                 raise CaptureError(
@@ -367,6 +360,71 @@ class Replayer:
                     f"each of {path.changes + 1} calls with arguments of the same shapes"
                 )
         return result
+
+    def _prove(
+        self, path: Path, args: tuple[Any, ...], kwargs: dict[str, Any], leaves: Sequence[Any]
+    ) -> tuple[Any, float] | None:
+        """Compare a replay of a path that was captured once with the function.
+
+        Returns
+        -------
+        tuple or None
+            What the function gives, and the seconds that it took; None where a replay gives
+            something else, or goes another way.
+        """
+        if path.made is None:
+            path.kept = {*literals_of(path.program)}  # which nobody else refers to so far
+            self._make(path)
+        verification = Verification(path, self.function, args, kwargs, leaves)
+        out = verification.replayed(path.made)
+        if type(out) is not tuple:
+            return None
+        start = perf_counter()
+        arrays = [leaf for leaf in leaves if type(leaf) is np.ndarray and leaf.flags.writeable]
+        with uncollected():  # which would look into the program again and again
+            result = run_eagerly(self.function, args, kwargs, quiet=False)
+        for each in arrays:
+            each.flags.writeable = True  # which a replay leaves as it is
+        seconds = perf_counter() - start
+        return (result, seconds) if verification.is_right(out, result) else None
+
+    def _look_at(self, free: FreeVariables, program: Program, drawn: dict[str, bytes]) -> None:
+        """See what the function has done to its variables, when it has run."""
+        self._drew |= free.draws() != drawn
+        free.forget_changed()
+        if free.full:
+            self._warn_once(
+                "reads more variables than are watched: a change of others is not seen. Is there "
+                "a large structure in its closure, its module or its instance? Pass it as an "
+                "argument"
+            )
+        free.watch_numbers(constant.data for constant in program.constants)
+
+    def _trust(
+        self,
+        paths: Paths,
+        path: Path,
+        free: FreeVariables,
+        drawn: dict[str, bytes],
+        leaves: Sequence[Any],
+    ) -> None:
+        """Replay a path from now on, unless the function goes by what it changes or draws."""
+        if not may_draw(path.program):
+            self._check_draws(drawn, free.draws())
+        if free.state:
+            self._exhaust(
+                paths,
+                f"changes {free.state[0].title} and goes by it, which no replay does. It runs "
+                "without being compiled; pass that as an argument, and return its new value",
+            )
+            return
+        path.untested = without_pinned(still_untested(path.untested, leaves), path.program)
+        path.free_variables = free  # the first call may have set attributes that are read now
+        free.watch_read(path.program)
+        if path.made is None:
+            self._make(path)
+        path.start(self.check_every)
+        self._to_front(paths, path)
 
     def _asks_identity(self, free: FreeVariables) -> bool:
         """Tell whether the function asks if one thing is another; remember it."""
@@ -464,16 +522,13 @@ class Replayer:
                     "argument"
                 )
 
-    def _compile(self, path: Path, engine: str = "") -> None:
-        """Make a path something to replay."""
+    def _make(self, path: Path, engine: str = "") -> None:
+        """Compile a path."""
         steps = counted(len(path.program.steps), "step")
         with uncollected(), progress(f"tape_ad compiles {title(self.function)}, {steps}"):
             simple = simplified(path.program)
-            replay = engine_named(engine or self.engine)(simple, self.threads)
-            path.simple = evolve(simple, nbytes=replay.nbytes)
-            path.build = builder(path.simple.output)
-            path.report = getattr(replay, "report", None)
-            path.start(path.free_variables.guarding(replay), self.check_every)
+            path.take_replay(simple, engine_named(engine or self.engine)(simple, self.threads))
+            path.program.forget_operands()  # of long ones they take megabytes
 
     def _give_up(self, paths: Paths, program: Program) -> None:
         """Run without being compiled from now on, as there are too many paths."""
@@ -506,7 +561,8 @@ class Replayer:
             return
         if path.report is not None and path.report.native:
             path.changes = 0
-            self._compile(path, "numpy")
+            self._make(path, "numpy")
+            path.start(self.check_every)
             return
         found = (
             f"raised {type(out).__name__}: {out}" if isinstance(out, Exception) else "turned off"
@@ -811,7 +867,7 @@ class Compiled(Replayer):
     def may_draw(self) -> bool:
         """Tell whether a program has a call that may be another one each time."""
         paths = [path for each in list(self._paths.values()) for path in each.all]
-        return self._drew or any(may_draw(call) for path in paths for call in path.program.calls)
+        return self._drew or any(may_draw(path.program) for path in paths)
 
     def watched(self) -> list[FreeVariables]:
         """List the variables that programs read, where they are now what those read."""

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from tape_ad.programs.capture.constants import contents, fingerprint, same_memory
 from tape_ad.programs.capture.free_variables import FreeVariables
@@ -23,6 +23,7 @@ from tape_ad.programs.capture.tracers import (
 from tape_ad.programs.engines.plans import Report
 from tape_ad.programs.program import Diverged, Guard, Program, Value
 from tape_ad.programs.program.keys import GENERATORS, Key
+from tape_ad.programs.replay.matching import builder
 
 SMALL = 4096
 """How many bytes of an array are kept."""
@@ -168,9 +169,12 @@ class Path:
     free_variables : FreeVariables
         The variables that the function has read on this path.
     simple : Program or None
-        As it is replayed; None until a second capture has given the same program.
+        As it is replayed; None until it is compiled.
+    made : callable or None
+        What an engine has made of it, whatever variables hold now.
     replay : callable or None
-        Takes the inputs, and gives the output's leaves or Diverged.
+        Takes the inputs, and gives the output's leaves or Diverged; None until a second call has
+        proved it.
     report : Report or None
         What the engine tells of `replay`; None where NumPy runs all of it.
     build : callable
@@ -215,6 +219,7 @@ class Path:
     answers: tuple[Any, ...]
     free_variables: FreeVariables = field(factory=FreeVariables)
     simple: Program | None = None
+    made: Function | None = None
     replay: Function | None = None
     report: Report | None = None
     build: Function = tuple
@@ -235,10 +240,21 @@ class Path:
     next_check: float = math.inf
     states: dict[int, list[Rewindable]] = field(factory=dict)
 
-    def start(self, replay: Function, check_every: int | None) -> None:
-        """Replay from now on; a few times with a clock, to know how often to check."""
+    def take(self, program: Program) -> None:
+        """Take another capture, which is not compiled yet."""
+        self.program, self.made = program, None
+
+    def take_replay(self, simple: Program, replay: Any) -> None:
+        """Take what an engine has made of a program."""
+        self.simple, self.made = evolve(simple, nbytes=replay.nbytes), replay
+        self.build, self.report = builder(simple.output), getattr(replay, "report", None)
         native = self.report is not None and self.report.native
         self.exact = not native and not swaps(self.program) and not rounds(self.program)
+
+    def start(self, check_every: int | None) -> None:
+        """Replay from now on; a few times with a clock, to know how often to check."""
+        replay: Any = self.made
+        replay = self.free_variables.guarding(replay)
         replay = rewinding(replay, self.program.inputs, self.note_states)
         self.quick, self.check_every = replay, check_every
         self.next_check = self.replays + (check_every or math.inf)
@@ -270,7 +286,7 @@ class Path:
         """Take a second capture, whose constants are those that the function uses now."""
         pairs = zip(self.program.constants, program.constants, strict=False)
         self.kept = {two.value for one, two in pairs if not same_memory(one.data, two.data)}
-        self.program = program
+        self.take(program)
 
 
 @define(eq=False, repr=False)

@@ -21,7 +21,7 @@ from tape_ad.programs.capture.comparison import alike_functions
 from tape_ad.programs.capture.constants import Constants
 from tape_ad.programs.capture.opaque_calls import is_opaque
 from tape_ad.programs.engines import engine_named
-from tape_ad.programs.program import Call, Guard, Program, Step, Value, replaced, written
+from tape_ad.programs.program import Call, Guard, Program, Step, Value, replaced, root_of, written
 from tape_ad.programs.program.keys import GENERATORS, rebuilder
 from tape_ad.programs.replay.explaining import title
 from tape_ad.programs.replay.paths import Path, UntestedInput, near_by, still_untested
@@ -294,10 +294,13 @@ class EagerContext:
         return function(*args, **kwargs)
 
 
-def run_eagerly(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """Call a function without any replay in it, and without NumPy's floating-point warnings."""
+def run_eagerly(
+    function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, quiet: bool = True
+) -> Any:
+    """Call a function without any replay in it; `quiet`, if NumPy is to tell of no errors."""
     settings: dict[str, Any] = {
-        kind: "ignore" if setting in LOUD else setting for kind, setting in np.geterr().items()
+        kind: "ignore" if quiet and setting in LOUD else setting
+        for kind, setting in np.geterr().items()
     }
     context = EagerContext()
     before = ACTIVE.get()
@@ -364,10 +367,28 @@ AMPLIFIED = 1e4
 """How many times as far as a few units in the last place of the arguments carry, rounding may."""
 
 
-def may_draw(call: Call) -> bool:
+def may_draw(program: Program) -> bool:
     """Tell whether a call may draw random numbers itself, at each replay too, as SciPy's may."""
-    module = str(getattr(call.function, "__module__", None))
-    return is_opaque(call.function) or ".scipy." in f".{module}."
+    for function in {id(call.function): call.function for call in program.calls}.values():
+        module = str(getattr(function, "__module__", None))
+        if is_opaque(function) or ".scipy." in f".{module}.":
+            return True
+    return False
+
+
+def can_be_proved(path: Path, leaves: Sequence[Any]) -> bool:
+    """Tell whether a path that was captured once is proved by a call of the function itself.
+
+    It is captured again where it draws, changes variables and goes by them, or returns an array
+    that may be the user's own or made anew at each call.
+    """
+    program = path.program
+    if path.replay is not None or path.free_variables.state:
+        return False
+    if any(isinstance(leaf, GENERATORS) for leaf in leaves) or may_draw(program):
+        return False
+    constants = {each.value for each in program.constants}
+    return constants.isdisjoint(map(root_of, program.outputs))
 
 
 @frozen(eq=False)
@@ -445,9 +466,9 @@ class Verification:
         """Whether there is a function in the program that is no NumPy call."""
         return any(is_opaque(call.function) for call in self.path.program.calls)
 
-    def replayed(self) -> Any:
+    def replayed(self, replay: Any = None) -> Any:
         """Replay; an error is a result as well."""
-        replay: Any = self.path.quick
+        replay = replay or self.path.quick
         try:
             with np.errstate(all="ignore"), self.generators.restored(), self.kept_states():
                 self.rewind()
@@ -462,7 +483,7 @@ class Verification:
         Those of NumPy and Python that are global belong to other threads as well.
         """
         given = [leaf for leaf in self.leaves if isinstance(leaf, GENERATORS)]
-        if not any(map(may_draw, self.path.program.calls)):
+        if not may_draw(self.path.program):
             return Generators.among(given)
         read = [each.value for each in self.path.free_variables.variables]
         return Generators.among([*given, *read, np.random, random])
@@ -530,12 +551,16 @@ class Verification:
             return True
         if not path.free_variables.hold():
             return False
-        drawing = any(map(may_draw, path.program.calls))
+        drawing = may_draw(path.program)
         if drawing and not isinstance(found, Exception) and differ(found, again):
             return True  # it draws, from where nobody knows, at each replay too
         if not isinstance(again, Exception) and self.is_rounding(out, again):
             return True
         raise ProgramMismatchError(self.told(difference))
+
+    def is_right(self, out: tuple[Any, ...], found: Any) -> bool:
+        """Tell whether a replay gives what the function gives, but for rounding."""
+        return not self.difference(out, found) or self.is_rounding(out, found)
 
     def difference(self, out: tuple[Any, ...], found: Any) -> str:
         """Say how a result of the function is another than a replay's; nothing if it is none."""

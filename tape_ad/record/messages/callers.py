@@ -195,13 +195,18 @@ def is_library(frame: FrameType) -> bool:
     name, file = str(frame.f_globals.get("__name__")), frame.f_code.co_filename
     if file == "<string>":  # what a library has made of text: scipy.optimize.broyden1
         file = str(getattr(sys.modules.get(name), "__file__", None))
-    return is_library_name(name) or "site-packages" in file
+    return is_library_place(name, file)
 
 
 def is_library_module(thing: Any) -> bool:
     """Tell whether a module, or that of a function or class, is one that users do not look into."""
     name = str(getattr(thing, "__module__", None) or getattr(thing, "__name__", ""))
-    file = getattr(sys.modules.get(name), "__file__", None)
+    return is_library_place(name, getattr(sys.modules.get(name), "__file__", None))
+
+
+@functools.lru_cache(maxsize=4096)
+def is_library_place(name: str, file: str | None) -> bool:
+    """Tell whether users do not look into a module of this name and this file."""
     return is_library_name(name) or "site-packages" in str(file)
 
 

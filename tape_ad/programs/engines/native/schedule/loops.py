@@ -2,8 +2,8 @@
 
 A body is lowered and fused several times: for its first iteration, for the second and for the last,
 or as many iterations at once as make a body that is long enough. Whole numbers move in keys alone,
-and so what differs between the bytecodes are offsets, which move by as much after each iteration;
-where anything else does, there is no loop.
+and so what differs between the bytecodes are offsets and the numbers of guards, which move by as
+much after each iteration; where anything else does, there is no loop.
 """
 
 import operator
@@ -144,7 +144,7 @@ def part_of(loop: Loop, begin: int, count: int, many: int, constants: list[Const
         for number, (one, two) in enumerate(zip(first.words, other.words, strict=True)):
             if one == two:
                 continue
-            if type(one) is not Offset or type(two) is not Offset or (two - one) % time:
+            if type(one) is not MovingWord or type(two) is not MovingWord or (two - one) % time:
                 raise NotLowerable("iterations that are not alike")
             found.append((number, (two - one) // time))
         if moves and found != moves:
@@ -269,8 +269,8 @@ class Iterations:
         return self._words
 
 
-class Offset(int):
-    """A word of bytecode that says where in an array something is."""
+class MovingWord(int):
+    """A word that may be another one in each iteration: an offset, or the number of a guard."""
 
 
 class Alone(Bytecode):
@@ -279,7 +279,12 @@ class Alone(Bytecode):
     def at(self, ref: MemRef) -> tuple[int, int]:
         """Give an address, of which the offset alone may move."""
         number, offset = super().at(ref)
-        return number, Offset(offset)
+        return number, MovingWord(offset)
+
+    def guard_words(self, ref: MemRef, answer: int, number: int) -> list[Any]:
+        """Write the words of a guard, each of which has a number of its own."""
+        *words, number = super().guard_words(ref, answer, number)
+        return [*words, MovingWord(number)]
 
     def outside_at(self, root: Value) -> tuple[int, int]:
         """Give the address of what lies outside."""
