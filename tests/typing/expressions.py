@@ -89,7 +89,7 @@ EXPRESSIONS: tuple[str, ...] = (
     *("np.sum(h).grad()", "np.sum(h).grad().wrt(h)", 'np.sum(h).grad().wrt({"a": h})'),
     *("np.mean(h).grad().wrt([h, k])", "np.sum(h).grad().wrt((h, k))"),
     *('rec.bind({"a": x, "b": v})', "rec.bind([x, v])", "rec.bind((x, v))", "rec.bind(1.0)"),
-    *("ta.hessian(lambda z: np.sum(z**2))(x)", "ta.hessian(lambda z: np.sum(z**2))(h)"),
+    *("ta.hessian(lambda z: np.sum(z**3))(x)", "ta.hessian(lambda z: np.sum(z**3))(h)"),
     *("ta.jacobian(turned)(v)", "ta.jacobian(turned)(k)", "ta.jacobian(ta.jacobian(turned))(v)"),
     *('rec.bind({"a": {"w": x}})', 'rec.bind([{"w": x}])', 'rec.bind({"a": (x, v)})["a"]'),
 )
