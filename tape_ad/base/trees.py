@@ -205,13 +205,15 @@ def like(tree: Any, base: type, *args: Any) -> Any:
 def with_entries(tree: Any, values: list[Any]) -> Any:
     """Make another mapping with the same keys, passing by what its class does with new entries."""
     kind, pairs = tree.__class__, zip(tree, values, strict=True)
+    if kind is dict:
+        return dict(pairs)
     if kind is types.MappingProxyType:
         return types.MappingProxyType(dict(pairs))
     if issubclass(kind, UserDict):
         made = like(tree, object)
         made.data = dict(pairs)
         return made
-    if kind is dict or not issubclass(kind, dict):
+    if not issubclass(kind, dict):
         return dict(pairs)
     base: Any = next(each for each in kind.__mro__ if each in (OrderedDict, defaultdict, dict))
     made = like(tree, base)

@@ -11,10 +11,10 @@ from attrs import define
 
 from tape_ad.base.arrays.interpreter import BOX, KINDS, Batch, boxes
 from tape_ad.base.errors import ConversionError
-from tape_ad.batching.decisions import members_of, part
+from tape_ad.batching.decisions import grouped, members_of, part
 from tape_ad.record.array_interface import LIKE, ArrayInterface
 from tape_ad.record.array_operators import BitsInPlace
-from tape_ad.record.messages.callers import DISPATCHING, caller
+from tape_ad.record.messages.callers import DISPATCHING, caller, is_copied, is_read
 from tape_ad.record.primals import is_number
 
 Function = Callable[..., Any]
@@ -156,9 +156,11 @@ class BatchedArray(ArrayInterface, BitsInPlace):
         return self.stack[part(batch, known(self.stack), caller)]
 
     def number(self, kind: Function) -> Any:
-        """Give one number of what most of the batch have; to a library, none."""
+        """Give one number of what most of the batch have; to a library, what all have."""
         if is_library(sys._getframe(2)):
-            self.refuse_library()
+            answers, members = known(self.stack), members_of(self.batch_here)
+            if len(members) == 0 or len(grouped(answers, members)) > 1:
+                self.refuse_library(answers)
         one = self.chosen()
         while type(one) is BatchedArray:
             one = one.chosen()
@@ -188,8 +190,17 @@ class BatchedArray(ArrayInterface, BitsInPlace):
         """Give the plain numbers of one."""
         return self.number(operator.methodcaller("tolist"))
 
+    def __str__(self) -> str:
+        shown = not is_number(self) or is_read(sys._getframe(1))
+        return repr(self) if shown else self.number(str)
+
     def __format__(self, spec: str) -> str:
-        return repr(self)
+        if not spec:
+            shown = not is_number(self) or is_read(sys._getframe(1))
+            return repr(self) if shown else self.number(str)
+        text: str = self.number(lambda one: format(one, spec))
+        kept = hasattr(self.stack, "record") and is_copied(sys._getframe(1))
+        return f"Tensor({text})" if kept else text  # of which no number is made again
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return self.number(lambda one: np.array(one, dtype, copy=copy))

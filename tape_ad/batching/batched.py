@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec
 
 import numpy as np
-from attrs import define, evolve, field
+from attrs import define, field
 
 from tape_ad.base.arrays.interpreter import NO_OPTIONS, Batch
 from tape_ad.base.arrays.overridable import ACTIVE, Active, below_records
@@ -26,7 +26,15 @@ from tape_ad.batching.basics import is_of, spread
 from tape_ad.batching.decisions import FEW, AgainError, doubt, grouped, members_of, watch
 from tape_ad.batching.dispatch import answer_in_batch
 from tape_ad.batching.generators import BatchedGenerator, is_generator
-from tape_ad.batching.parts import Part, has_written, joined_parts, one_alone, part_of, picked
+from tape_ad.batching.parts import (
+    Part,
+    check_structures,
+    has_written,
+    joined_parts,
+    one_alone,
+    part_of,
+    picked,
+)
 from tape_ad.record.primals import is_number_like
 
 Function = Callable[..., Any]
@@ -73,7 +81,7 @@ class BatchedFunction:
             if axis is None
             else leaf.spawn(size)
             if is_generator(leaf)
-            else to_front(below_records(leaf), axis)
+            else to_front(leaf, axis)
             for leaf, axis in zip(leaves, axes, strict=True)
         ]
         step = self.batch_size or size
@@ -87,6 +95,7 @@ class BatchedFunction:
                 for front, axis in zip(fronts, axes, strict=True)
             ]
             outs.append(self._at_once((args, kwargs), part, axes, stop - start))
+        check_structures(called(self.function), outs)
         places = axes_of_tree(self.out_axes, outs[0], "out_axes")
         columns = zip(*map(flatten, outs), strict=True)
         whole = [gathered(c, axis, np.concatenate) for c, axis in zip(columns, places, strict=True)]
@@ -264,9 +273,11 @@ class BatchedFunction:
                     f"{len(args)} positional arguments: {in_axes!r}"
                 )
             in_axes = tuple(in_axes)
-        positional = axes_of_tree(in_axes, args, "in_axes")
-        axes = positional + [0 if is_batchable(leaf) else None for leaf in flatten(kwargs)]
-        leaves = flatten((args, kwargs))
+        axes = axes_of_tree(in_axes, args, "in_axes")
+        leaves = flatten(args)
+        for leaf in flatten(kwargs) if kwargs else ():
+            leaves.append(leaf)
+            axes.append(0 if is_batchable(leaf) else None)
         sizes: dict[int, int] = {}
         for place, (leaf, axis) in enumerate(zip(leaves, axes, strict=True)):
             if axis is None or is_generator(leaf):
@@ -387,8 +398,10 @@ def repeated(leaf: Any, size: int) -> Any:
 
 def to_front(leaf: Any, axis: int) -> Any:
     """Bring the axis of the batch to the front."""
-    if isinstance(leaf, np.generic) or not hasattr(leaf, "ndim"):
-        leaf = np.asarray(leaf)
+    if type(leaf) is not np.ndarray:
+        leaf = below_records(leaf)
+        if isinstance(leaf, np.generic) or not hasattr(leaf, "ndim"):
+            leaf = np.asarray(leaf)
     return leaf if axis % leaf.ndim == 0 else np.moveaxis(leaf, axis, 0)
 
 
@@ -436,7 +449,9 @@ def run_over(batch: Batch, function: Function, args: Any, kwargs: Any) -> Any:
     before = ACTIVE.get()
     try:  # twice, for an interrupt may come before the first instruction of one
         try:
-            ACTIVE.set(evolve(before, batches=(*before.batches, batch)))
+            ACTIVE.set(
+                Active(before.capture, before.record, before.wishes, (*before.batches, batch))
+            )
             return function(*args, **kwargs)
         finally:
             leave(batch, before)

@@ -181,13 +181,6 @@ class Along:
         return args[place] if len(args) > place else kwargs.get(name)
 
 
-def differences(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
-    """Take differences; what is put before and behind is joined to each alone."""
-    if kwargs.keys() - {"n", "axis"} or len(args) > 3:
-        raise Looped
-    return Along(2, -1)(batch, function, args, kwargs)
-
-
 def rolled(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Roll, the flattened arrays where no axis is named."""
     x = lone(batch, args, kwargs)

@@ -23,7 +23,7 @@ from tape_ad.batching.arrays import (
     shape_of_one,
 )
 from tape_ad.batching.basics import Looped, is_of
-from tape_ad.batching.decisions import AgainError, doubt, part
+from tape_ad.batching.decisions import AgainError, doubt, members_of, part
 from tape_ad.batching.derived import elementwise, like_one
 from tape_ad.batching.indexing import item_of_all, written_to_all
 from tape_ad.batching.products import generalized
@@ -64,6 +64,8 @@ def answer_in_batch(
         raise ValueError(ENDED)
     if function is getitem:
         return item_in_batch(batch, *args)
+    if function is np.where and len(args) == 1:
+        function = np.nonzero  # which is what it does with a condition alone
     if batch.counted is None:
         return for_all(batch, function, args, kwargs)
     try:
@@ -194,7 +196,7 @@ def note_copied(function: Function, args: Any, kwargs: Options, result: Any) -> 
     batch, memory = args[0].batch_here, memory_of(args[0].stack)
     for place, out in enumerate(flatten(result)):
         if out.size and batch.size and not np.may_share_memory(memory_of(out.stack), memory):
-            one, options = next(one_by_one(batch, (args, dict(kwargs))))
+            one, options = one_of_tree(batch, (args, dict(kwargs)), 0)
             note_parted(args[:1], [flatten(function(*one, **options))[place]], out)
 
 
@@ -296,10 +298,12 @@ def write(batch: Batch, x: BatchedArray, key: Any, value: Any, done: list[Picked
 def one_by_one(batch: Batch, tree: Any) -> Iterator[Any]:
     """Yield what stands in a tree for one after the other."""
     for i in range(batch.size):
-        yield map_leaves(
-            lambda leaf, path, i=i: one_of(leaf, batch, i),  # type: ignore[misc]  # i is bound
-            tree,
-        )
+        yield one_of_tree(batch, tree, i)
+
+
+def one_of_tree(batch: Batch, tree: Any, i: int) -> Any:
+    """Give a tree as one of the batch has it."""
+    return map_leaves(lambda leaf, path: one_of(leaf, batch, i), tree)
 
 
 def one_of(leaf: Any, batch: Batch, i: int) -> Any:
@@ -425,7 +429,8 @@ def laid_out_as_one(batch: Batch, out: Any, x: BatchedArray, key: Any) -> Any:
     plain = type(array) is type(source) is np.ndarray and array.size
     if not plain or np.may_share_memory(array, source):
         return out
-    layout = Layout.of(source[0][next(one_by_one(batch, (key,)))[0]])
+    first = int(members_of(batch)[0])
+    layout = Layout.of(source[first][one_of_tree(batch, key, first)])
     length = sum(layout.span)
     laid_out = layout.over(len(array), length)
     if 0 not in layout.strides:  # of which many elements are one

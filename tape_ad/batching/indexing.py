@@ -1,12 +1,13 @@
 """Indexing and assignment for all of a batch, and functions that pick elements."""
 
 import operator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from tape_ad.base.arrays.interpreter import Batch
-from tape_ad.base.arrays.overridable import TRACERS, joined, lift
+from tape_ad.base.arrays.overridable import TRACERS, batch_in, joined, lift
 from tape_ad.batching.arrays import (
     BatchedArray,
     OneByOneError,
@@ -36,6 +37,7 @@ from tape_ad.record.primals import memory_of
 from tape_ad.rules.maps.memory import Window
 from tape_ad.rules.numpy import bodies
 from tape_ad.rules.numpy.indexing import index_map
+from tape_ad.rules.numpy.updates import viewed
 
 WHOLE = slice(None)
 PLAIN = frozenset([int, slice, type(None), type(Ellipsis)])
@@ -54,6 +56,8 @@ def key_of_all(batch: Batch, x: Any, key: Any) -> tuple[tuple[Any, ...], Any]:
     if is_of(x, batch) and PLAIN.issuperset(map(type, entries)):
         return (WHOLE, *entries), None
     entries = tuple(map(as_entry, entries))
+    if any(hasattr(e, "ndim") and e.dtype == bool for e in entries) and batch_in(entries):
+        entries = tuple(without_masks(batch, shape_of_one(x), entries))
     missing = x.ndim - sum(map(axes_used, entries))
     if missing < 0:
         raise IndexError(
@@ -74,9 +78,6 @@ def key_of_all(batch: Batch, x: Any, key: Any) -> tuple[tuple[Any, ...], Any]:
             entries = (*entries[:dots], ..., *entries[dots:])
         apart = bool(arrays) and (parted or not dense)
         return (WHOLE, *entries), (ndim, 0) if apart else None
-    if any(entry.dtype == bool for entry in arrays):
-        plain = tuple([mask_of_one(x) if is_mask(x, batch) else x for x in entries])
-        return key_of_all(batch, x, plain)
     behind = places[0] if dense and not parted else 0  # how many axes NumPy leaves before these
     aligned = [in_front(entry, ndim) if is_of(entry, batch) else entry for entry in entries]
     if is_of(x, batch):
@@ -103,15 +104,55 @@ def is_mask(entry: Any, batch: Batch) -> bool:
     return is_of(entry, batch) and entry.dtype == bool
 
 
-def mask_of_one(mask: BatchedArray) -> Any:
-    """Give the mask of those that the function goes on for; a library is told to call for them."""
-    batch = mask.batch_here
+def without_masks(batch: Batch, shape: tuple[int, ...], entries: Sequence[Any]) -> Iterator[Any]:
+    """Write masks in a key as the places where they hold."""
+    axis = 0
+    for number, entry in enumerate(entries):
+        used = axes_used(entry)
+        if entry is Ellipsis:
+            axis = len(shape) - sum(map(axes_used, entries[number + 1 :]))
+        elif hasattr(entry, "ndim") and entry.dtype == bool:
+            if entry.shape != shape[axis : axis + used]:
+                raise IndexError("a mask does not match the axes that it is for")
+            if used == 0:
+                yield bool(entry.chosen()) if is_of(entry, batch) else entry
+            elif is_of(entry, batch):
+                yield from places_in_each(entry, within=True)
+            else:
+                yield from np.nonzero(entry)
+            axis += used
+            continue
+        yield entry
+        axis += used
+
+
+def places_in_each(mask: BatchedArray, *, within: bool = False) -> list[BatchedArray]:
+    """List the places where elements are not 0, of those that have as many as the most have.
+
+    A library that is `within` a call is told to make that for those with one number of them alone.
+    """
+    batch, shape = mask.batch_here, mask.shape
     if batch.size == 0:
         raise UnbatchableError
-    answers = known(mask.stack)
-    if asked_by_library() and len(grouped(answers, members_of(batch))) > 1:
-        mask.refuse_library(answers)
-    return answers[part(batch, answers, caller)]
+    there = np.not_equal(flattened(mask), 0)
+    counts = known(np.count_nonzero(there, axis=1))
+    if within and asked_by_library() and len(grouped(counts, members_of(batch))) > 1:
+        mask.refuse_library(counts)
+    count = int(counts[part(batch, counts, caller)])
+    rest = np.argsort(np.logical_not(there), axis=1, kind="stable")[:, :count]
+    places: list[BatchedArray] = []
+    for length in reversed(shape):
+        places.insert(0, BatchedArray(rest % max(length, 1), batch, whole=True))
+        rest = rest // max(length, 1)
+    return places
+
+
+def nonzero(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+    """Find where elements are not 0."""
+    x = lone(batch, args, kwargs)
+    if x.ndim == 0:
+        raise Looped  # where it is refused
+    return tuple([each.stack for each in places_in_each(x)])
 
 
 def picks(entry: Any) -> bool:
@@ -164,8 +205,11 @@ def updated_for_all(batch: Batch, function: Any, args: Any, kwargs: Any) -> Any:
     if memory_of(a.stack).base is not None and not is_of(options["a"], batch):
         a = BatchedArray(a.stack.copy(), batch)
     window = window_of_all(a.stack, window)
-    seen = BatchedArray(np.broadcast_to(np.empty((), window.view.dtype), window.view.shape), batch)
-    whole, values = placed(batch, seen, key, value)
+    entries = key if type(key) is tuple else (key,)
+    masked = any(is_mask(entry, batch) for entry in entries)  # which keeps some of what was there
+    like = np.broadcast_to(np.empty((), window.view.dtype), window.view.shape)
+    seen = viewed(a.stack, window) if masked else like
+    whole, values = placed(batch, BatchedArray(seen, batch), key, value)
     return function(a.stack, values, whole, window)
 
 
@@ -198,9 +242,7 @@ def placed(batch: Batch, x: BatchedArray, key: Any, value: Any) -> tuple[Any, An
     """Write a key for all, and a value that fits what it picks."""
     entries = key if type(key) is tuple else (key,)
     mask: Any = entries[0] if len(entries) == 1 else None
-    if is_mask(mask, batch):
-        if shape_of_one(value) != () or mask.shape != x.shape[: mask.ndim]:
-            return placed(batch, x, mask_of_one(mask), value)
+    if is_mask(mask, batch) and shape_of_one(value) == () and mask.shape == x.shape[: mask.ndim]:
         chosen: Any = np.where(mask[(..., *(None,) * (x.ndim - mask.ndim))], value, x)
         return ..., chosen.stack.astype(x.dtype)
     whole, order = key_of_all(batch, x, key)

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from tape_ad.base.arrays.interpreter import Batch
 from tape_ad.base.errors import ShapeError
-from tape_ad.base.trees import flatten, map_leaves
+from tape_ad.base.trees import flatten, with_paths
 from tape_ad.batching.arrays import BatchedArray, shape_of_one
 from tape_ad.batching.basics import is_of, spread
 from tape_ad.batching.generators import renewed
@@ -72,10 +72,7 @@ def has_written(batch: Batch, x: BatchedArray) -> bool:
 
 def joined_parts(name: str, parts: Sequence[Part]) -> tuple[Any, list[tuple[Any, bool]]]:
     """Put the leaves of the parts in the order of the batch, and tell which are others for each."""
-    first = parts[0]
-    trees = [map_leaves(lambda leaf, path: path, part.output) for part in parts]
-    if any(tree != trees[0] for tree in trees):
-        raise ValueError(f"{name} gives outputs of several structures in one batch")
+    check_structures(name, [part.output for part in parts])
     order = np.argsort(np.concatenate([part.places for part in parts]))
     joined: list[tuple[Any, bool]] = []
     for column, each in zip(
@@ -98,4 +95,11 @@ def joined_parts(name: str, parts: Sequence[Part]) -> tuple[Any, list[tuple[Any,
                 "depends on values, or call the function in a loop"
             )
         joined.append((np.concatenate(column)[order], any(each)))
-    return first.output, joined
+    return parts[0].output, joined
+
+
+def check_structures(name: str, outputs: Sequence[Any]) -> None:
+    """Raise if outputs that are to be joined have several structures."""
+    paths = [[path for path, _ in with_paths(output)] for output in outputs]
+    if any(each != paths[0] for each in paths):
+        raise ValueError(f"{name} gives outputs of several structures in one batch")

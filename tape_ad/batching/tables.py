@@ -13,7 +13,6 @@ from tape_ad.batching.basics import Function, Handler
 from tape_ad.batching.derived import (
     cast,
     derived,
-    differences,
     filled,
     first_of,
     listed,
@@ -24,6 +23,7 @@ from tape_ad.batching.derived import (
 from tape_ad.batching.indexing import (
     added,
     counted,
+    nonzero,
     scattered,
     searched,
     taken,
@@ -65,7 +65,7 @@ HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys((np.zeros_like, np.ones_like, np.empty_like, filled_like), filled),
     **dict.fromkeys((np.quantile, np.percentile, np.nanquantile, np.nanpercentile), quantiles),
     np.astype: cast,
-    np.diff: differences,
+    np.nonzero: nonzero,
     np.roll: rolled,
     np.reshape: reshaped,
     np.ravel: ravelled,

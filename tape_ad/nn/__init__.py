@@ -11,127 +11,46 @@ from numpy import tanh
 
 from tape_ad.extend.packages import attributes_of as _attributes_of
 from tape_ad.extend.packages import listed as _listed
+from tape_ad.nn import attention as _attention
+from tape_ad.nn import convolutions as _convolutions
 from tape_ad.nn import initializers
-from tape_ad.nn.attention import (
-    MultiHeadAttention,
-    TransformerEncoderLayer,
-    scaled_dot_product_attention,
-)
-from tape_ad.nn.convolutions import (
-    Conv1d,
-    Conv2d,
-    ConvTranspose1d,
-    ConvTranspose2d,
-    conv1d,
-    conv2d,
-    conv_transpose1d,
-    conv_transpose2d,
-)
-from tape_ad.nn.layers import (
-    Dropout,
-    Embedding,
-    Flatten,
-    Linear,
-    Residual,
-    Sequential,
-    dropout,
-    embedding,
-)
-from tape_ad.nn.losses import (
-    binary_cross_entropy_with_logits,
-    cross_entropy,
-    huber_loss,
-    kl_div,
-    l1_loss,
-    mse_loss,
-    nll_loss,
-)
-from tape_ad.nn.normalization import (
-    BatchNorm1d,
-    BatchNorm2d,
-    GroupNorm,
-    LayerNorm,
-    group_norm,
-    layer_norm,
-)
-from tape_ad.nn.pooling import (
-    AvgPool1d,
-    AvgPool2d,
-    MaxPool1d,
-    MaxPool2d,
-    avg_pool1d,
-    avg_pool2d,
-    max_pool1d,
-    max_pool2d,
-)
-from tape_ad.nn.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
-from tape_ad.nn.stores import Layer, Parameter, init, partition, summary
+from tape_ad.nn import layers as _layers
+from tape_ad.nn import losses as _losses
+from tape_ad.nn import normalization as _normalization
+from tape_ad.nn import pooling as _pooling
+from tape_ad.nn import recurrent as _recurrent
+from tape_ad.nn import stores as _stores
+from tape_ad.nn.attention import *  # noqa: F403 - its __all__ is the list of what it publishes
+from tape_ad.nn.convolutions import *  # noqa: F403 - its __all__ is the list of what it publishes
+from tape_ad.nn.layers import *  # noqa: F403 - its __all__ is the list of what it publishes
+from tape_ad.nn.losses import *  # noqa: F403 - its __all__ is the list of what it publishes
+from tape_ad.nn.normalization import *  # noqa: F403 - its __all__ is the list of what it publishes
+from tape_ad.nn.pooling import *  # noqa: F403 - its __all__ is the list of what it publishes
+from tape_ad.nn.recurrent import *  # noqa: F403 - its __all__ is the list of what it publishes
+from tape_ad.nn.stores import *  # noqa: F403 - its __all__ is the list of what it publishes
 from tape_ad.rules.nn import rectifiers as _rectifiers
 from tape_ad.rules.nn.activations import log_softmax, logsumexp, relu, sigmoid, softmax
 from tape_ad.rules.nn.affine import linear
 from tape_ad.rules.nn.rectifiers import *  # noqa: F403 - its __all__ is the list of them
 
 __all__ = [
-    "GRU",
-    "LSTM",
-    "RNN",
-    "AvgPool1d",
-    "AvgPool2d",
-    "BatchNorm1d",
-    "BatchNorm2d",
-    "Conv1d",
-    "Conv2d",
-    "ConvTranspose1d",
-    "ConvTranspose2d",
-    "Dropout",
-    "Embedding",
-    "Flatten",
-    "GRUCell",
-    "GroupNorm",
-    "LSTMCell",
-    "Layer",
-    "LayerNorm",
-    "Linear",
-    "MaxPool1d",
-    "MaxPool2d",
-    "MultiHeadAttention",
-    "Parameter",
-    "RNNCell",
-    "Residual",
-    "Sequential",
-    "TransformerEncoderLayer",
-    "avg_pool1d",
-    "avg_pool2d",
-    "binary_cross_entropy_with_logits",
-    "conv1d",
-    "conv2d",
-    "conv_transpose1d",
-    "conv_transpose2d",
-    "cross_entropy",
-    "dropout",
-    "embedding",
-    "group_norm",
-    "huber_loss",
-    "init",
     "initializers",
-    "kl_div",
-    "l1_loss",
-    "layer_norm",
     "linear",
     "log_softmax",
     "logsumexp",
-    "max_pool1d",
-    "max_pool2d",
-    "mse_loss",
-    "nll_loss",
-    "partition",
     "relu",
-    "scaled_dot_product_attention",
     "sigmoid",
     "softmax",
-    "summary",
     "tanh",
 ]
+__all__ += _attention.__all__
+__all__ += _convolutions.__all__
+__all__ += _layers.__all__
+__all__ += _losses.__all__
+__all__ += _normalization.__all__
+__all__ += _pooling.__all__
+__all__ += _recurrent.__all__
+__all__ += _stores.__all__
 __all__ += _rectifiers.__all__
 
 __getattr__ = _attributes_of(__name__)

@@ -28,6 +28,8 @@ from tape_ad.rules.nn.activations import relu
 from tape_ad.rules.nn.affine import linear
 from tape_ad.rules.nn.attention import attend, takes, weights_of
 
+__all__ = ["MultiHeadAttention", "TransformerEncoderLayer", "scaled_dot_product_attention"]
+
 NARROW = 2
 """Queries, keys and values are joined for one node if there are so many for each of their elements.
 

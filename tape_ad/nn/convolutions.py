@@ -16,6 +16,17 @@ from tape_ad.nn.layers import FLOAT64
 from tape_ad.nn.stores import Layer, Parameter, as_dtype, as_length, floating, named, positive
 from tape_ad.rules.nn.images import Windows, convolve_images, correlate_images, image_adjoint
 
+__all__ = [
+    "Conv1d",
+    "Conv2d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
+    "conv1d",
+    "conv2d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+]
+
 Lengths = int | Sequence[int]
 
 

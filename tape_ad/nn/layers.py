@@ -26,6 +26,17 @@ from tape_ad.nn.stores import (
 )
 from tape_ad.rules.nn.affine import linear
 
+__all__ = [
+    "Dropout",
+    "Embedding",
+    "Flatten",
+    "Linear",
+    "Residual",
+    "Sequential",
+    "dropout",
+    "embedding",
+]
+
 FLOAT64 = np.dtype(np.float64)
 
 

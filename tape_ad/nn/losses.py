@@ -17,6 +17,16 @@ from tape_ad.rules.nn.activations import log_softmax, real
 from tape_ad.rules.nn.cross_entropies import checked_batch, places
 from tape_ad.rules.nn.rectifiers import softplus
 
+__all__ = [
+    "binary_cross_entropy_with_logits",
+    "cross_entropy",
+    "huber_loss",
+    "kl_div",
+    "l1_loss",
+    "mse_loss",
+    "nll_loss",
+]
+
 
 @of_two
 def cross_entropy(

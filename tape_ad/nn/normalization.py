@@ -28,6 +28,8 @@ from tape_ad.nn.stores import (
 from tape_ad.rules.nn.activations import real
 from tape_ad.rules.nn.normalization import normalize, standardize
 
+__all__ = ["BatchNorm1d", "BatchNorm2d", "GroupNorm", "LayerNorm", "group_norm", "layer_norm"]
+
 
 def layer_norm(
     x: Array,

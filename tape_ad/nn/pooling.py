@@ -13,6 +13,17 @@ from tape_ad.nn.stores import Layer
 from tape_ad.rules.nn.activations import real
 from tape_ad.rules.nn.pooling import largest, sum_of_windows
 
+__all__ = [
+    "AvgPool1d",
+    "AvgPool2d",
+    "MaxPool1d",
+    "MaxPool2d",
+    "avg_pool1d",
+    "avg_pool2d",
+    "max_pool1d",
+    "max_pool2d",
+]
+
 
 def max_pool1d(
     x: Array,

@@ -30,6 +30,8 @@ from tape_ad.rules.nn.activations import relu
 from tape_ad.rules.nn.affine import linear, two_linear
 from tape_ad.rules.nn.recurrent import gru_gates, gru_hidden, lstm_cell, lstm_gates, lstm_hidden
 
+__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
+
 Values = list[Array]
 """The parameters of a cell: weight_ih, weight_hh, bias_ih, bias_hh."""
 

@@ -24,6 +24,8 @@ from tape_ad.nn.calls import Params, Rng
 from tape_ad.nn.initializers import Initializer, Plain
 from tape_ad.record.inspection.pages.figures import Summary
 
+__all__ = ["Layer", "Parameter", "init", "partition", "summary"]
+
 
 def check_generator(rng: Any) -> None:
     """Check what parameters are drawn with."""

@@ -25,6 +25,7 @@ from tape_ad.base.arrays.interpreter import (
 )
 from tape_ad.base.arrays.overridable import ACTIVE, is_traced, joined, lift
 from tape_ad.base.errors import InPlaceError, RecordMismatchError
+from tape_ad.base.naming import PYTHON_OPERATORS
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT, Arena
 from tape_ad.record.array_interface import ArrayInterface
@@ -38,7 +39,6 @@ from tape_ad.record.mutation import (
     Memory,
     go_one_by_one,
     has_alone,
-    link,
     refuse_moving,
     refuse_to_write,
     replace,
@@ -212,7 +212,7 @@ def note_views(result: ConstantTensor, operands: Any) -> None:
     """Note of whose memory a constant is a view, if of any."""
     for operand in flatten(operands):
         if type(operand) in CONSTANTS and is_view(result.data, operand.data):
-            link(result, operand)
+            Memory.shared_by(operand, -1).add(result)
             return
 
 
@@ -427,14 +427,16 @@ class Eager:
         return self.boxed(function(x.data), (x,))
 
     def two(self, function: Function, x: Any, y: Any) -> Any:
-        """Apply a binary operator to a constant and another operand."""
+        """Apply a binary operator to a constant and another operand, as Python does.
+
+        NumPy's arrays leave operators to objects, as SciPy's sparse arrays, that its functions
+        would take for arrays; and NumPy 2.0 rounds a power in ways of its own.
+        """
         first = x.data if type(x) in CONSTANTS else x
         second = y.data if type(y) in CONSTANTS else y
         if is_box(first) or is_box(second) or {type(x), type(y)} & LISTS:
             return self.answered(function, (x, y))
-        if function is np.power:
-            return self.box(first**second)  # which NumPy 2.0 rounds in ways of its own
-        return self.box(function(first, second))
+        return self.box(PYTHON_OPERATORS.get(function, function)(first, second))
 
     def item(self, x: Any, key: Any) -> Any:
         """Index a constant: ``x[key]``."""

@@ -7,7 +7,6 @@ general way is `record_general`; the others do the same for what most calls are,
 
 from collections.abc import Callable, Mapping
 from operator import getitem
-from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from tape_ad.base.arrays.interpreter import NO_OPTIONS, call, plain, unwrapped
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.base.naming import called, function_name
 from tape_ad.base.trees import flatten, map_leaves
-from tape_ad.record.arena import CONSTANT, wait_until_assigned
+from tape_ad.record.arena import CONSTANT
 from tape_ad.record.call_metadata import ARRAY, HANDLE, NUMBERS, beside_several, unary_metadata
 from tape_ad.record.constants import as_constants, gives_constants
 from tape_ad.record.creation import created
@@ -34,7 +33,6 @@ from tape_ad.record.mutation import (
     assign_outputs,
     change,
     in_dtype_of,
-    link,
     linked,
     refuse_to_write,
     replace,
@@ -64,6 +62,7 @@ from tape_ad.record.ties import (
 from tape_ad.rules import FAST_RULES, entry_of
 from tape_ad.rules.base import Constant, Derivation, Entry, Filled, Rule, refuse
 from tape_ad.rules.maps import Array, Index
+from tape_ad.rules.maps.memory import Window
 from tape_ad.rules.numpy.indexing import filled_key
 
 # Calls that add no node of their own, and what is plain data
@@ -133,7 +132,7 @@ straight_makers = FAST_RULES.get
 COMPARISONS = frozenset(
     {np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal}
 )
-HANDLELESS = PLAIN_TYPES | {type(None), bool, str, type, np.dtype}
+HANDLELESS = PLAIN_TYPES | {type(None), type(...), bool, str, type, np.dtype, Window}
 """The types of operands and options that are no arrays of ours, nor hold any."""
 
 FEW = 1000
@@ -184,15 +183,19 @@ def answer(  # noqa: PLR0912 - straight lines
     leaves: Any = [*args, *kwargs.values()] if kwargs else [*args]
     for x in leaves:  # which grows
         kind = type(x)
-        if kind in HANDLELESS:
-            continue
         if kind is Tensor:
             if record is None:
                 record = x.record
             elif x.record is not record:
                 break
+        elif kind in HANDLELESS:
+            continue
         elif (kind is tuple or kind is list) and len(leaves) <= FEW:
             leaves += x
+        elif kind is slice:
+            leaves += (x.start, x.stop, x.step)
+        elif kind is Index:  # in a derivative of second order
+            leaves += x.key
         else:
             break
     else:
@@ -348,25 +351,18 @@ def record_item(x: Any, key: Any) -> Any:
             ):
                 key = unwrapped(key)
                 break
-    filled = filled_key(key, x.data.ndim)
+    record, index, data = x.record, x.index, x.data  # of one time: no call comes between
+    filled = filled_key(key, data.ndim)
     if filled is None:
         return answer(getitem, (x, key))
-    record, mine = x.record, (get_ident(),)
-    while (outer := record.assigning) is not None and outer != mine:
-        wait_until_assigned(record)
     try:
-        record.assigning = mine
-        data = x.data
         out = data[key]
-        handle = record.note(
-            getitem, (x, key), NO_OPTIONS, out, x.index, Index(filled, data.shape, out.shape)
-        )
-        if is_view(out, data):
-            link(handle, x)
+        partial = Index(filled, data.shape, out.shape)
+        handle = record.note(getitem, (x, key), NO_OPTIONS, out, index, partial)
     except ValueError as error:
         raise_with_name(getitem, (x,), error)
-    finally:
-        record.assigning = outer
+    if is_view(out, data) and not linked(handle, x, index):  # it was written to meanwhile
+        return record_item(x, key)
     return handle
 
 
@@ -429,7 +425,7 @@ def record_lone(
     """Compute and record a call of one handle among plain operands, with one output."""
     function, args, kwargs = call
     x = operands[place]
-    data = x.data
+    record, index, data = x.record, x.index, x.data  # of one time: no call comes between
     if len(operands) == 1:
         values: tuple[Any, ...] = (data,)
     else:
@@ -444,11 +440,11 @@ def record_lone(
     else:
         return out
     if partial is None:
-        return x.record.note(CONSTANT, (), NO_OPTIONS, out) if out.size == 0 else out
+        return record.note(CONSTANT, (), NO_OPTIONS, out) if out.size == 0 else out
     beside = unary_metadata(x, args, kwargs) if kwargs or len(args) > 1 else None
-    handle = x.record.note(function, args, kwargs, out, x.index, partial, None, beside)
+    handle = record.note(function, args, kwargs, out, index, partial, None, beside)
     if (
-        type(out) is not np.float64 and is_view(out, data) and not linked(handle, x, data)
+        type(out) is not np.float64 and is_view(out, data) and not linked(handle, x, index)
     ):  # it was written to meanwhile
         return record_lone(call, rule, operands, place, options, call_options)
     return handle
@@ -490,8 +486,8 @@ def record_output(
     beside = beside_several(record, parents, call[1], call[2])
     handle = record.note(*call, out, parents, partials, output, beside)
     for _, x in handles:
-        if is_view(out, data := x.data):
-            linked(handle, x, data)
+        if is_view(out, x.data):
+            linked(handle, x, x.index)
     return handle
 
 

@@ -93,22 +93,6 @@ class Memory:
 new: Any = object.__new__
 
 
-def link(view: Handle, source: Handle) -> None:
-    """Note that a handle is a view of another, and so of whatever that is a view of."""
-    memory = getattr(source, "memory", None)
-    record: Arena | None = view.record
-    place = source.index if memory is None else memory.place
-    noted = record is None or record.functions[place] is not None  # a leaf is not assigned to
-    if memory is None:
-        memory = new(Memory)  # its __init__ would take as long again
-        memory.data, memory.place, memory.owned = source.data, place, True
-        memory.boxes = [ref(source)] if noted else []
-        source.memory = memory
-    view.memory = memory
-    if noted:
-        memory.boxes.append(ref(view))
-
-
 def unlinked(out: Any) -> Any:
     """Give numbers that were picked from an array, in which no assignment to that is to show."""
     if not hasattr(out, "record"):
@@ -117,17 +101,32 @@ def unlinked(out: Any) -> Any:
     return out
 
 
-def linked(view: Handle, source: Handle, data: Any) -> bool:
-    """Note a view of that array, unless the source stands for another one by now."""
-    record, mine = view.record, (get_ident(),)
+def linked(view: Handle, source: Handle, index: int) -> bool:
+    """Note a view of what a handle stood for as that node, unless it stands for another by now."""
+    record = view.record
+    memory = getattr(source, "memory", None)
+    if record.functions[index if memory is None else memory.place] is None:
+        if memory is None:  # a leaf, which is not assigned to, so that nobody asks for its views
+            memory = source.memory = new(Memory)  # its __init__ would take as long again
+            memory.data, memory.place, memory.owned, memory.boxes = source.data, index, True, []
+        view.memory = memory
+        return True
+    mine = (get_ident(),)
     while (outer := record.assigning) is not None and outer != mine:
         wait_until_assigned(record)
     try:
         record.assigning = mine
-        same = source.data is data
-        if same:
-            link(view, source)
-        return same
+        if source.index != index:
+            return False
+        memory = getattr(source, "memory", None)
+        if memory is None:
+            memory = new(Memory)
+            memory.data, memory.place, memory.owned = source.data, index, True
+            memory.boxes = [ref(source)]
+            source.memory = memory
+        view.memory = memory
+        memory.boxes.append(ref(view))
+        return True
     finally:
         record.assigning = outer
 
@@ -225,6 +224,9 @@ Plain = np.ndarray[Any, Any]
 ARRAYS = frozenset({np.ndarray, np.float64, np.float32})
 """The types of values that may be assigned as they are."""
 
+PLAIN_ENTRIES = frozenset({int, np.ndarray, np.int64, type(None), type(...)})
+"""The types of what stands in keys, and is no array of ours."""
+
 NOTHING = None, None, None, None
 
 
@@ -239,11 +241,12 @@ def assign(target: Handle, key: Any, value: Any) -> None:
     ShapeError
         When the value does not fit.
     """
-    found, constants = looked_through((target, key, value))
-    if type(found) is Batch:
-        raise batched_value()
-    if constants:
-        key, value = unwrapped((key, value))
+    if not (type(value) in PLAIN_TYPES or type(value) is type(target)) or not is_plain_key(key):
+        found, constants = looked_through((target, key, value))
+        if type(found) is Batch:
+            raise batched_value()
+        if constants:
+            key, value = unwrapped((key, value))
     value = joined(value)
     if target.record.namespaced:
         make_array(target)
@@ -256,6 +259,17 @@ def assign(target: Handle, key: Any, value: Any) -> None:
             lambda: np.shares_memory(memory_of(target.data), memory_of(value.data)),
         )
     replace(target, key, value)
+
+
+def is_plain_key(key: Any) -> bool:
+    """Tell whether a key holds none but numbers, plain arrays, None and slices of numbers."""
+    for each in key if type(key) is tuple else (key,):
+        if type(each) is slice:
+            if not PLAIN_ENTRIES.issuperset(map(type, (each.start, each.stop, each.step))):
+                return False
+        elif type(each) not in PLAIN_ENTRIES:
+            return False
+    return True
 
 
 def make_array(target: Handle) -> None:

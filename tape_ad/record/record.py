@@ -142,11 +142,7 @@ class ComputationRecord(Shown):
         """
         if unknown:
             raise unexpected("ComputationRecord.tensor", unknown)
-        data = self._data_of(data, "")
-        leaf = self.note(None, (), NO_OPTIONS, data)
-        if self.check_inputs is None:  # else an observer sees all elements, or nobody does
-            self._note_elements((leaf,))
-        return leaf
+        return self._leaf(self._data_of(data, ""))
 
     def constant(self, data: Any) -> Tensor:
         """Make a handle that nothing is differentiated with respect to, to be filled by code.
@@ -203,24 +199,21 @@ class ComputationRecord(Shown):
         >>> p["w"].shape
         (3, 2)
         """
-        length, leaves = len(self), []
+        length, bound = len(self), 0
 
         def leaf_of(leaf: Any, path: str) -> Any:
             if type(leaf) is not ndarray and not is_number_like(leaf):
                 return leaf
-            data = self._data_of(leaf, path)
-            handle = self.note(None, (), NO_OPTIONS, data, (), (), None, path or None)
-            leaves.append(handle)
+            nonlocal bound
+            handle = self._leaf(self._data_of(leaf, path), path or None)
+            bound += 1
             return handle
 
         try:
-            bound = map_leaves(leaf_of, tree)
+            return map_leaves(leaf_of, tree)
         except BaseException:
-            self._withdraw(length, len(leaves))
+            self._withdraw(length, bound)
             raise
-        if self.check_inputs is None:
-            self._note_elements(leaves)
-        return bound
 
     def note(
         self,
@@ -387,15 +380,18 @@ class ComputationRecord(Shown):
             f"<ComputationRecord: {len(self)} nodes, {leaves} leaves, {self.nbytes} bytes{nested}>"
         )
 
-    def _note_elements(self, leaves: Iterable[Tensor]) -> None:
-        """Keep a few elements of what leaves were made of, which a sweep compares."""
-        for leaf in leaves:
-            data: Any = leaf.data
-            while type(data) is Tensor:
-                data = data.data
-            if type(data) is ndarray:  # no number, and NumPy's
-                few = data if data.nbytes <= WHOLE else few_of(data)
-                self.inputs.append((leaf.index, few, few.tobytes(), data))
+    def _leaf(self, data: Any, path: str | None = None) -> Tensor:
+        """Append a leaf, and keep a few elements of what it is made of, which a sweep compares."""
+        array = data
+        while type(array) is Tensor:
+            array = array.data
+        if self.check_inputs is not None or type(array) is not ndarray:  # an observer sees it, or
+            return self.note(None, (), NO_OPTIONS, data, (), (), None, path)  # it is not NumPy's
+        few = array if array.nbytes <= WHOLE else few_of(array)
+        noted = few.tobytes()
+        leaf = self.note(None, (), NO_OPTIONS, data, (), (), None, path)
+        self.inputs.append((leaf.index, few, noted, array))
+        return leaf
 
     def _data_of(self, leaf: Any, path: str) -> Any:
         if type(leaf) is ndarray and leaf.dtype.kind == "f":  # nearly all are

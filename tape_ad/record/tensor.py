@@ -193,14 +193,15 @@ class Tensor(ArrayInterface):
         if unknown:
             raise unexpected("Tensor.grad", unknown)
         record: Arena = self.record
-        if seed is not None and getattr(seed, "record", record) is None:
-            seed = seed.data
-        if seed is not None and hasattr(seed, "record") and not record.is_within(seed.record):
-            raise RecordMismatchError(
-                "a seed may be a handle only of a record that encloses the one it is swept on; "
-                "pass seed.data if it is meant as a constant, and write t.grad().wrt(x) for the "
-                "gradient with respect to a handle"
-            )
+        if seed is not None and hasattr(seed, "record"):
+            if seed.record is None:
+                seed = seed.data
+            elif not record.is_within(seed.record):
+                raise RecordMismatchError(
+                    "a seed may be a handle only of a record that encloses the one it is swept on; "
+                    "pass seed.data if it is meant as a constant, and write t.grad().wrt(x) for "
+                    "the gradient with respect to a handle"
+                )
         record.gradients += 1
         if not record.gradients % OFTEN:
             warn_of_growth(record)

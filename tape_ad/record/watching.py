@@ -28,9 +28,9 @@ def few_of(array: Plain) -> Plain:
     Along each axis there are two rows of places at equal distances, the one from its beginning on
     and the other up to its end.
     """
-    if not array.flags.c_contiguous:
-        array = array.T
-    if array.flags.c_contiguous:  # as if there were one axis
+    turned = None if array.flags.c_contiguous else array.T
+    if turned is None or turned.flags.c_contiguous:  # as if there were one axis
+        array = array if turned is None else turned
         last, item = array.size - 1, array.itemsize
         step = last // 16 * item
         return ndarray((2, 17), array.dtype, array, 0, (last * item - 16 * step, step))

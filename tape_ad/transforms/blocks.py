@@ -488,7 +488,7 @@ class Recording:
         if type(flat) is Tensor:
             for i, array, position in use.views:
                 parts[i].data = array  # the same values, in the memory that NumPy would show
-                linked(parts[i], handles[position], handles[position].data)
+                linked(parts[i], handles[position], handles[position].index)
             for i, array in use.turned:
                 parts[i].data = array  # the same values; what views it has depends on the order
                 parts[i].memory = None
@@ -520,8 +520,8 @@ def recorded(public: Function, handles: tuple[Tensor, ...], use: Use) -> Any:
     parents = [x.index for x in handles]
     handle = record.note(public, handles, {"use": use}, out, parents, partials)
     for x in handles:
-        if is_view(out, data := x.data):
-            linked(handle, x, data)
+        if is_view(out, x.data):
+            linked(handle, x, x.index)
     return handle
 
 

@@ -34,6 +34,24 @@ def called_as_node(compiled: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
 
 
 @frozen(eq=False)
+class Kept:
+    """What a call with handles keeps for its derivatives.
+
+    Attributes
+    ----------
+    watched : sequence of FreeVariables
+        What the function read then.
+    sums : list, optional
+        Those of the arrays of its value, where the pull is of another program.
+    pull : callable, optional
+    """
+
+    watched: Sequence[Any]
+    sums: Any = None
+    pull: Callable[[Any], Any] | None = None
+
+
+@frozen(eq=False)
 class OfCompiled(Recomputed):
     """The block of a compiled function.
 
@@ -62,12 +80,12 @@ class OfCompiled(Recomputed):
         """
         found = self.derived(Pull, self.slots, False).forward(args, kwargs)
         if found is not None:
-            pair: tuple[Any, Any] = found
-            return pair
+            value, pull, watched = found
+            return value, Kept([watched], pull=pull)
         value = self.compiled(*args, **kwargs)
         if self.compiled.may_draw():
             raise CaptureError("the pull would draw again, or do again what nobody knows of")
-        return value, sums(value)
+        return value, Kept(self.compiled.watched(), sums(value))
 
     def pull(self, use: Use, cotangents: Any, stack: Shape, chosen: bool) -> list[Any]:
         """Replay the pull.
@@ -78,14 +96,16 @@ class OfCompiled(Recomputed):
             When the function has computed something else than before.
         """
         given = [ct for ct in flatten(cotangents) if ct is not None]
-        if callable(use.saved) and use.slots == self.slots and not chosen:
-            kept: list[Any] | None = use.saved(given)
+        before = use.saved or Kept(())
+        if before.pull is not None and use.slots == self.slots and not chosen:
+            kept: list[Any] | None = before.pull(given)
             if kept is not None:
                 return kept
+        self.check_variables(use)
         derived, args = self.derived(Pull, use.slots, chosen), use.arguments(use.values)
         pulled: list[Any]
         value, pulled = derived(given, *args)
-        same = not isinstance(use.saved, list) or are_close(use.saved, sums(value))
+        same = before.sums is None or are_close(before.sums, sums(value))
         if not same and not self.is_rounded(use):
             raise RecomputationError(
                 f"{called(self.function)}, which is compiled, gives other values in the sweep, "
@@ -96,6 +116,21 @@ class OfCompiled(Recomputed):
             derived.split(given, *args)
         return pulled
 
+    def check_variables(self, use: Use) -> None:
+        """Refuse to compute again what reads other variables now, even if its value is the same.
+
+        Raises
+        ------
+        RecomputationError
+        """
+        for each in () if use.saved is None else use.saved.watched:
+            if not each.hold():
+                raise RecomputationError(
+                    f"{called(self.function)}, which is compiled, has been called with handles, "
+                    f"and {each.changed()} is bound to something else when the sweep computes it "
+                    "again; pass that as an argument"
+                )
+
     def is_rounded(self, use: Use) -> bool:
         """Tell whether the value is as before where it is computed as it was then.
 
@@ -104,7 +139,7 @@ class OfCompiled(Recomputed):
         args, kwargs = use.arguments(use.values)
         try:
             return any(
-                all(are_close(use.saved, sums(function(*args, **kwargs))) for _ in range(2))
+                all(are_close(use.saved.sums, sums(function(*args, **kwargs))) for _ in range(2))
                 for function in (self.compiled, self.function)
             )
         except CaptureError:  # which is no rounding
@@ -112,6 +147,7 @@ class OfCompiled(Recomputed):
 
     def push(self, use: Use, position: int, tangent: Array, stack: Shape) -> Any:
         """Replay the push."""
+        self.check_variables(use)
         return self.derived(Push, use.slots, position)(tangent, *use.arguments(use.values))
 
     def derived(self, kind: Any, slots: tuple[int, ...], form: Any) -> Any:

@@ -650,6 +650,16 @@ def test_operators_of_integers_have_the_dtype_of_one(function: Any, dtype: Any) 
     np.testing.assert_array_equal(given, expected)
 
 
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+def test_places_are_those_in_each() -> None:
+    def picked(x: Array) -> Any:
+        return np.sum(x[np.where(x > x[0])[0]] ** 2)
+
+    x = np.array([[0.3, 0.5, 0.7, 0.2], [0.3, 0.1, 0.6, 0.8]])
+    np.testing.assert_allclose(ta.batched(picked)(x), [*map(picked, x)])
+    np.testing.assert_allclose(ta.batched(ta.grad(picked))(x), np.where(x > 0.3, 2 * x, 0))
+
+
 # The size of the batch, parts of it, and random generators
 
 

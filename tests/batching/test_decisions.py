@@ -303,3 +303,72 @@ def test_bounds_of_slices_for_each_are_compiled(function: Callable[..., Any]) ->
         for n in (numbers, numbers, numbers[::-1], np.array([2, 2, 2]), numbers):
             expected = [of(function)(row, stop) for row, stop in zip(x, n, strict=True)]
             np.testing.assert_allclose(fast(x, n), expected, rtol=1e-12)
+
+
+def by_text(x: Array) -> Array:
+    scale = {"-": 2.0}.get(str(x[0])[0], 3.0)
+    return x * scale * len(f"{float(x[1]):.0f}") * (f"{x[2]}" < "0")
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+@pytest.mark.parametrize("made", [ta.differentiable, lambda f: f])
+def test_texts_are_of_each(made: Callable[..., Any]) -> None:
+    expected = np.stack([by_text(x) for x in X])
+
+    np.testing.assert_array_equal(ta.batched(made(by_text))(X), expected)
+
+
+@pytest.mark.parametrize("batch_size", [None, 2, 1])
+def test_outputs_of_several_structures_are_refused(batch_size: Any) -> None:
+    def named(x: Array) -> Any:
+        return {"a": x, "b": 2 * x} if x[0] > 0 else {"b": 2 * x, "a": x}
+
+    with pytest.raises(ValueError, match="several structures"):
+        ta.batched(named, batch_size=batch_size)(X)
+
+
+def few(x: Array) -> Array:
+    return np.sum(x[x > 0] ** 2)
+
+
+def placed(x: Array) -> Array:
+    y = np.outer(x, x)
+    y[x > 0, 0] = x[x > 0]
+    y[:, x < 0.2] *= x[0]
+    return np.sum(y * x)
+
+
+def through_view(x: Array) -> Array:
+    y = np.outer(x, x)
+    view = y.T[1:]
+    view[x[1:] < 0] = x[0]
+    y[0][x > 0] = 0.5
+    return np.sum(y * x)
+
+
+def listed(x: Array) -> Array:
+    kept = np.compress(x > 0, np.outer(x, x), axis=1)
+    return np.sum(kept) + np.sum(np.extract(x > 0.1, x) ** 2) + np.sum(x[np.flatnonzero(x < 0)])
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+@pytest.mark.parametrize("function", [few, placed, through_view, listed])
+@pytest.mark.parametrize("transform", [lambda f: f, ta.grad, ta.hessian])
+def test_masks_of_each_pick_and_assign(function: Any, transform: Any) -> None:
+    xs = np.random.default_rng(6).normal(size=(9, 4))  # the first has not as many as most
+    expected = np.stack([transform(function)(x) for x in xs])
+
+    np.testing.assert_allclose(ta.batched(transform(function))(xs), expected)
+    np.testing.assert_allclose(ta.batched(ta.batched(transform(function)))(xs[None])[0], expected)
+
+
+def test_masks_with_as_many_elements_are_computed_at_once() -> None:
+    batched = ta.batched(ta.grad(few))
+    batched(np.array([[1.0, -2.0, 3.0], [-1.0, 2.0, 3.0], [1.0, 2.0, -3.0]]))
+
+    assert batched.explain() == "everything was computed for the whole batch at once"
+
+
+def test_a_mask_does_not_fit_other_axes() -> None:
+    with pytest.raises(IndexError):
+        ta.batched(lambda x: np.outer(x, x)[0, np.append(x, 1) > 0])(X)

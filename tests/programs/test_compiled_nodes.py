@@ -207,6 +207,34 @@ def test_what_is_computed_otherwise_in_the_sweep() -> None:
         ta.grad(ta.compile(counting))(X)
 
 
+EXPONENT = 2.0
+
+
+def powers(x: Array) -> Array:
+    return np.sum(x**EXPONENT)
+
+
+@pytest.mark.parametrize("calls", [1, 2, 3, 12])
+def test_a_variable_that_is_bound_anew_before_the_sweep(
+    calls: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fast = ta.compile(powers)
+    for k in range(1, calls):
+        ta.grad(fast)(np.ones(3) * k)
+    h = ta.ComputationRecord().tensor(np.ones(3))
+    before = fast(h)
+    monkeypatch.setattr(f"{__name__}.EXPONENT", 3.0)  # of which the value is the same
+    if calls > 3:  # where what the pull needs is kept
+        np.testing.assert_array_equal(before.grad().wrt(h), np.full(3, 2.0))
+    else:
+        with pytest.raises(RecomputationError, match="EXPONENT is bound to something else"):
+            before.grad()
+    _, push = ta.linearize(fast, np.ones(3))
+    monkeypatch.setattr(f"{__name__}.EXPONENT", 4.0)
+    with pytest.raises(RecomputationError, match="EXPONENT is bound to something else"):
+        push(np.ones(3))
+
+
 def test_residuals_that_are_nearly_zero_may_be_rounded_otherwise() -> None:
     pytest.importorskip("llvmlite")
     optimize = pytest.importorskip("tape_ad.scipy.optimize")

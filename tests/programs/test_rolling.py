@@ -132,6 +132,105 @@ def test_loops_are_native_that_move_what_they_carry(function: Any, transform: An
     np.testing.assert_allclose(found, transform(function)(*others), rtol=1e-9, atol=1e-9)
 
 
+ROWS = 60
+PLACES = [*range(20), *range(39, 19, -1), *range(40, ROWS)]
+
+
+def out_of_order(x: Any) -> Any:
+    total = x[0]
+    for place in PLACES:
+        total = np.tanh(total + x[place]) * 1.5
+    return total
+
+
+def with_one_that_branches(x: Any) -> Any:
+    total = x[0]
+    for k in range(ROWS):
+        total = np.tanh(total + x[k]) * 1.5
+        total = total * x[3] if k == 30 else total
+    return total
+
+
+def back_and_forth(x: Any) -> Any:
+    total, place = x[0], 10
+    for k in range(ROWS):
+        place += 1 if (k // 20) % 2 == 0 else -1
+        total = np.tanh(total + x[place]) * 1.5
+    return total
+
+
+def crossing(x: Any) -> Any:
+    x = x.copy()
+    for k in range(ROWS):
+        before = x[-1 - k] * 0.5
+        x[k] = np.sin(x[k]) + before
+        x[-1 - k] = x[k] * x[-1 - k]
+    return x
+
+
+def crossing_rows(x: Any) -> Any:
+    rows = np.outer(x, np.cos(x))
+    for k in range(ROWS):
+        rows[k], rows[-1 - k] = rows[-1 - k] * 1.1, rows[k] * 0.9
+    return rows
+
+
+def overlapping(x: Any) -> Any:
+    x = x.copy()
+    for k in range(ROWS - 4):
+        x[k : k + 3] = np.sin(x[k : k + 3]) + 0.5 * x[ROWS - 4 - k : ROWS - 1 - k]
+    return x
+
+
+IRREGULAR = (
+    out_of_order,
+    with_one_that_branches,
+    back_and_forth,
+    crossing,
+    crossing_rows,
+    overlapping,
+)
+
+
+@pytest.mark.parametrize("function", IRREGULAR)
+@pytest.mark.parametrize("transform", [lambda f: f, lambda f: ta.grad(lambda x: np.sum(f(x)))])
+def test_keys_that_move_as_no_others_do(
+    function: Any, transform: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rolling, "LEAST", 30)
+    x = np.linspace(0.1, 1, ROWS)
+    program = captured(transform(function), x)
+    wanted = transform(function)(x * 1.1)
+    for engine in "numpy", "native":
+        (found,) = engine_named(engine)(program)(x * 1.1)
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("moving", "native"),
+    [
+        (lambda x, k: x[k], True),
+        (lambda x, k: x[k : k + 2][1], True),
+        (lambda x, k: x[0] * k, False),
+        (lambda x, k: np.roll(x, k)[0], False),
+        (np.take, False),
+    ],
+)
+def test_only_keys_may_move_in_native_loops(moving: Any, native: bool) -> None:
+    def function(x: Any) -> Any:
+        total = np.sin(x[0])
+        for k in range(2, 90):
+            total = np.tanh(total + moving(x, k)) * 1.5
+        return total
+
+    x = np.linspace(0.1, 1, 100)
+    program = captured(function, x)
+    assert loops_of(program)
+    assert bool(with_native_loops(program)[1]) is native
+    (found,) = engine_named("native")(program)(x * 1.1)
+    np.testing.assert_allclose(found, function(x * 1.1), rtol=1e-12)
+
+
 def choosing(x: Any, limits: Any) -> Any:
     for k in range(60):
         x = np.sin(x) + 0.6 if np.sum(x) > limits[k] else np.cos(x)

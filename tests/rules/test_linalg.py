@@ -238,21 +238,21 @@ def test_pinv_of_a_hermitian_matrix_reads_one_triangle() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda t: np.linalg.tensorinv(t, 0), ValueError, "takes a positive ind=, got 0"),
+        (lambda t: np.linalg.tensorinv(t, 0), ValueError, "Invalid ind"),
         (
             lambda t: np.linalg.tensorsolve(t, np.ones(2)),
             np.linalg.LinAlgError,
             r"as many equations as unknowns, got shapes \(2,\) and \(3,\)",
         ),
-        (lambda t: np.linalg.matrix_power(t, 2), np.linalg.LinAlgError, r"got shape \(2, 3\)"),
+        (lambda t: np.linalg.matrix_power(t, 2), np.linalg.LinAlgError, "must be square"),
         (lambda t: np.linalg.matrix_power(t @ t.T, HALF), TypeError, "integer"),
-        (lambda t: np.linalg.multi_dot([t]), ValueError, "two or more arrays, got 1"),
+        (lambda t: np.linalg.multi_dot([t]), ValueError, "at least two arrays"),
         (
             lambda t: np.linalg.multi_dot([t, np.ones((1, 3, 2)), t]),
             np.linalg.LinAlgError,
-            r"arrays with \[2, 3, 2\] axes",
+            "must be two-dimensional",
         ),
-        (lambda t: np.linalg.outer(t, t[0]), ValueError, "got 2 and 1 axes; np.outer flattens"),
+        (lambda t: np.linalg.outer(t, t[0]), ValueError, "must be one-dimensional"),
         (lambda t: np.linalg.cross(t[:, :2], t), ValueError, "3-dimensional vectors"),
         (
             lambda t: np.trace(t, out=np.zeros(())),

@@ -63,9 +63,9 @@ def test_repeating_nothing_has_the_gradient_zero() -> None:
 SPLITS: dict[str, tuple[Callable[..., Any], tuple[int, ...], Any, str]] = {
     "unequal": (np.split, (5,), 2, "does not result in an equal division"),
     "no sections": (np.array_split, (5,), 0, "larger than 0"),
-    "hsplit": (np.hsplit, (), 1, "np.hsplit takes arrays of 1 or more axes"),
-    "vsplit": (np.vsplit, (4,), 2, "np.vsplit takes arrays of 2 or more axes"),
-    "dsplit": (np.dsplit, (4, 4), 2, "np.dsplit takes arrays of 3 or more axes"),
+    "hsplit": (np.hsplit, (), 1, "hsplit only works on arrays of 1 or more"),
+    "vsplit": (np.vsplit, (4,), 2, "vsplit only works on arrays of 2 or more"),
+    "dsplit": (np.dsplit, (4, 4), 2, "dsplit only works on arrays of 3 or more"),
 }
 
 

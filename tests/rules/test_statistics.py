@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.errors import ShapeError, UnsupportedArgumentError
+from tape_ad.errors import UnsupportedArgumentError
 from tests.rules.checks import close
 from tests.shorthand import handle
 
@@ -70,7 +70,7 @@ def test_averages_refuse_weights_that_do_not_fit() -> None:
     x = handle(np.ones((2, 3)))
     with pytest.raises(TypeError, match="Axis must be specified"):
         np.average(x, weights=[1.0, 2.0])
-    with pytest.raises(ShapeError, match=r"weights of shape \(2,\) do not fit axis \(1,\)"):
+    with pytest.raises(ValueError, match="Shape of weights must be consistent"):
         np.average(x, axis=1, weights=[1.0, 2.0])
     with pytest.raises(ZeroDivisionError, match="sum to zero"):
         np.average(x, axis=0, weights=[1.0, -1.0])

@@ -565,3 +565,63 @@ def test_how_gennorm_bends_in_the_middle(beta: float, second: float) -> None:
     assert ta.grad(by_x)(0.0) == second
     at = ta.grad(by_x)(1e-4)
     np.testing.assert_allclose(at, -beta * (beta - 1) * 1e-4 ** (beta - 2), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("x", "by_a", "by_b"),
+    [(-30.0, -2.1598317e-24, -2.3011645e-24), (-60.0, -2.5041681e-47, -2.5853460e-47)],
+)
+def test_the_lower_tail_of_norminvgauss(x: float, by_a: float, by_b: float) -> None:
+    """Against the integral of density and score, by mpmath; SciPy's quadrature has 6 digits."""
+    found = gradients("norminvgauss", "cdf", x, 1.25, 0.5, 0.0, 1.0)
+    np.testing.assert_allclose(found[1:3], [by_a, by_b], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "values", "expected"),
+    [
+        ("norm", "logcdf", (-1e8,), [1e8]),
+        ("norm", "logsf", (1e5,), [-1e5]),
+        ("gumbel_r", "logcdf", (-46.0,), [np.exp(46)]),
+        ("weibull_min", "logsf", (1e6, 3.0), [-3e12, -1e18 * np.log(1e6)]),
+        ("genpareto", "logsf", (1200.0, 0.0), [-1, 0.5 * 1200.0**2]),
+        ("lognorm", "logcdf", (1e-40, 0.1), [9210.35122931e40, 8483046.97674]),
+        ("powernorm", "logsf", (50.0, 4.0), [-200.079936127, -1254.83136114]),
+        (
+            "truncnorm",
+            "logcdf",
+            (-49.95, -50.0, 0.0),
+            [54.4398147753, -4.47428147869, -0.797884560803],
+        ),
+    ],
+)
+def test_a_logarithm_beyond_what_its_density_reaches(
+    name: str, method: str, values: Any, expected: Any
+) -> None:
+    found = gradients(name, method, *values, 0.0, 1.0)[: len(values)]
+    np.testing.assert_allclose(found, expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("name", "shapes", "q", "elasticity"),
+    [
+        ("tukeylambda", (-1.2,), 1e-100, -1.2),
+        ("jf_skew_t", (0.5, 0.6), 1e-30, -1.0),
+        ("fisk", (0.7,), 1e-152, 1 / 0.7),
+        ("burr", (0.5, 1.2), 1e-140, 1 / 0.6),
+    ],
+)
+def test_a_quantile_whose_density_is_lost(
+    name: str, shapes: Any, q: float, elasticity: float
+) -> None:
+    """A quantile that is a power of the probability in that tail."""
+    x = getattr(scipy.stats, name).ppf(q, *shapes)
+    found = gradients(name, "ppf", q, *shapes, 0.0, 1.0)[0]
+    assert found == pytest.approx(elasticity * x / q, rel=1e-9)
+
+
+def test_a_quantile_too_large_for_its_square() -> None:
+    q, c = 1e-140, -1.2
+    x = scipy.stats.genextreme.isf(q, c)
+    found = gradients("genextreme", "isf", q, c, 0.0, 1.0)[1]
+    assert found == pytest.approx(x * (np.log(q) - 1 / c), rel=1e-12)

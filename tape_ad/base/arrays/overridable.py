@@ -298,8 +298,7 @@ def composition(function: F) -> F:
 def batch_in(key: Any) -> Any:
     """Give the batch whose arrays are in a key, if there are any."""
     for entry in key:
-        batch = getattr(entry, "batch_here", None)
-        if batch is not None:
+        if type(entry) is not slice and (batch := getattr(entry, "batch_here", None)) is not None:
             return batch
     return None
 

@@ -13,11 +13,6 @@ if TYPE_CHECKING:
         """Tell a type checker that there are more names than it sees."""
 
 
-def along_one(of: Any) -> Any:
-    """Make a transform along one axis."""
-    return lambda x, /, *, n=None, axis=-1, norm="backward": of(x, n=n, axis=axis, norm=norm)
-
-
 def along_several(of: Any) -> Any:
     """Make a transform along several axes."""
 
@@ -27,11 +22,6 @@ def along_several(of: Any) -> Any:
         return of(x, s=s, axes=axes, norm=norm)
 
     return function
-
-
-def shifting(of: Any) -> Any:
-    """Make what moves the frequency zero."""
-    return lambda x, /, *, axes=None: of(x, axes=axes)
 
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Any:
@@ -46,14 +36,13 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None
     return as_constants(np.fft.rfftfreq(n, d).astype(dtype or np.float64))
 
 
-ALONG_ONE = ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")
+SAME = ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft", "fftshift", "ifftshift")
 ALONG_SEVERAL = ("fftn", "ifftn", "rfftn", "irfftn")
 
 FUNCTIONS = of_standard(
     {
-        **{name: along_one(vars(np.fft)[name]) for name in ALONG_ONE},
+        **{name: vars(np.fft)[name] for name in SAME},
         **{name: along_several(vars(np.fft)[name]) for name in ALONG_SEVERAL},
-        **{name: shifting(vars(np.fft)[name]) for name in ("fftshift", "ifftshift")},
     },
     np.fft,
 )

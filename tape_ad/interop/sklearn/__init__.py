@@ -28,14 +28,15 @@ from tape_ad.interop.sklearn.counterparts import constant, published
 
 __all__ = ["pairwise"]
 
+SMOOTH = regression.SMOOTH | classification.SMOOTH
 FORMULAS = regression.FORMULAS | classification.FORMULAS
-NAMES = {*FORMULAS, *classification.CONSTANT}
+NAMES = {*SMOOTH, *classification.CONSTANT}
 
 
 @functools.cache
 def functions() -> dict[str, Callable[..., Any]]:
     """Give the functions by their names, as far as the installed scikit-learn has them."""
-    found = published("sklearn.metrics", FORMULAS)
+    found = published("sklearn.metrics", SMOOTH, FORMULAS)
     theirs = importlib.import_module("sklearn.metrics")
     return found | {name: constant(getattr(theirs, name)) for name in classification.CONSTANT}
 

@@ -3,11 +3,12 @@
 import functools
 import importlib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from tape_ad import differentiable
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, foreign, holds, joined, primal
 from tape_ad.extend.packages import called, extra
@@ -16,15 +17,19 @@ from tape_ad.record.constants import ConstantTensor
 
 Function = Callable[..., Any]
 
-Formula = tuple[Function, str]
-"""What computes a score of handles, and the arguments that it has a derivative by, in a text."""
 
-FORMER = ("y_prob", "y_pred")
-"""What some releases call the argument `y_proba`."""
-
-
-def published(module: str, formulas: Mapping[str, Formula]) -> dict[str, Function]:
+def published(
+    module: str, smooth: Mapping[str, str], formulas: Mapping[str, Function]
+) -> dict[str, Function]:
     """Make the counterparts of a module's functions, as far as the installed release has them.
+
+    Parameters
+    ----------
+    module : str
+    smooth : mapping of str to str
+        By the names of the functions, the arguments that they have a derivative by, in a text.
+    formulas : mapping of str to callable
+        What computes those of handles whose own code cannot.
 
     Raises
     ------
@@ -34,41 +39,41 @@ def published(module: str, formulas: Mapping[str, Formula]) -> dict[str, Functio
     with extra("sklearn", "tape_ad.interop.sklearn"):
         theirs = importlib.import_module(module)
     return {
-        name: counterpart(getattr(theirs, name), *formula)
-        for name, formula in formulas.items()
+        name: counterpart(getattr(theirs, name), arguments, formulas.get(name))
+        for name, arguments in smooth.items()
         if hasattr(theirs, name)
     }
 
 
-def counterpart(original: Function, formula: Function, smooth: str) -> Function:
+def counterpart(original: Function, smooth: str, formula: Function | None) -> Function:
     """Make the function that stands for one of scikit-learn's.
 
     Of a call with handles scikit-learn's function is asked first, for the values: so whatever it
-    refuses or warns of, it does here.
+    refuses or warns of, it does here. Then a copy of it computes on the handles.
 
     Parameters
     ----------
     original : callable
         scikit-learn's. Its signature is that of ours too, in every release.
-    formula : callable
-        Takes what it needs of the same arguments, by name.
     smooth : str
         The arguments that may be handles, apart by spaces.
+    formula : callable, optional
+        Takes the place of the copy: what it needs of the same arguments, by name.
     """
     signature = inspect.signature(original)
-    wanted = inspect.signature(formula).parameters
+    wanted = inspect.signature(formula or original).parameters
     several = any(each.kind is each.VAR_KEYWORD for each in wanted.values())
+    compute: Function = formula or differentiable(inspect.unwrap(original))
 
     @functools.wraps(original)
     def public(*args: Any, **kwargs: Any) -> Any:
         if not any(map(recorded, (*args, *kwargs.values()))):
             return original(*args, **kwargs)
         given = arguments_of(signature, args, kwargs)
-        if "y_proba" in wanted and not given_as(given, "y_proba"):
-            given["y_proba"] = next(given[name] for name in FORMER if given_as(given, name))
-        refuse(public, given, (*smooth.split(), *FORMER))
+        refuse(public, given, smooth.split())
         of_values(original, *args, **kwargs)
-        return formula(**{k: joined(v) for k, v in given.items() if several or k in wanted})
+        given = {k: joined(v) for k, v in given.items() if several or k in wanted}
+        return of_kind(compute(**given), [given[name] for name in smooth.split() if name in given])
 
     return documented(public, f"Handles may be: {smooth.replace(' ', ', ')}.")
 
@@ -113,13 +118,7 @@ def arguments_of(signature: inspect.Signature, args: Any, kwargs: Any) -> dict[s
     return given
 
 
-def given_as(given: Mapping[str, Any], name: str) -> bool:
-    """Tell whether an argument was given, and not left out or marked as one not to be used."""
-    value = given.get(name)
-    return value is not None and not isinstance(value, str)
-
-
-def refuse(public: Function, given: Mapping[str, Any], smooth: tuple[str, ...]) -> None:
+def refuse(public: Function, given: Mapping[str, Any], smooth: Sequence[str]) -> None:
     """Refuse handles in arguments by which there is no derivative.
 
     Raises
@@ -152,6 +151,15 @@ def plain(value: Any) -> Any:
     if type(value) is ConstantTensor:
         value = value.data
     return value[()] if isinstance(value, np.ndarray) else value
+
+
+def of_kind(found: Any, values: Sequence[Any]) -> Any:
+    """Give a score the precision of what it depends on; one that does not exist is nan of that."""
+    handles = [each for each in values if takes_over(type(each))]
+    if not recorded(found):
+        found = np.nan * sum(map(np.sum, handles))
+    dtype = np.result_type(*(each.dtype for each in handles), np.float16)
+    return found if found.dtype == dtype else found.astype(dtype)
 
 
 def numbers(*values: Any) -> list[Array]:

@@ -22,7 +22,7 @@ from tape_ad import scipy as ours
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array
 from tape_ad.extend.packages import listed
-from tape_ad.interop.sklearn.counterparts import Formula, numbers, published
+from tape_ad.interop.sklearn.counterparts import numbers, published
 
 __all__: list[str] = []
 
@@ -189,7 +189,7 @@ KERNELS = {
 
 POINTS = "X Y"
 
-FORMULAS: dict[str, Formula] = {
+FORMULAS: dict[str, tuple[Callable[..., Any], str]] = {
     each.__name__[1:]: (each, smooth)
     for smooth, group in (
         (
@@ -220,7 +220,9 @@ FORMULAS |= {
 @functools.cache
 def functions() -> dict[str, Callable[..., Any]]:
     """Give the functions by their names."""
-    return published("sklearn.metrics.pairwise", FORMULAS)
+    formulas = {name: formula for name, (formula, _) in FORMULAS.items()}
+    smooth = {name: arguments for name, (_, arguments) in FORMULAS.items()}
+    return published("sklearn.metrics.pairwise", smooth, formulas)
 
 
 def __getattr__(name: str) -> Any:

@@ -259,9 +259,12 @@ class Trace:
         dtype: Any = None,
         out: Any = None,
         keepdims: bool = False,
+        **first: Any,
     ) -> Symbol:
-        """Note a reduction along axes."""
+        """Note a reduction along axes, which may begin with an `initial` number."""
         if dtype is not None or out is not None or type(array) is not Symbol:
+            raise NotInlined("a reduction with options")
+        if not first.keys() <= {"initial"} or type(first.get("initial", 0)) not in (int, float):
             raise NotInlined("a reduction with options")
         axis = default if axis is NotImplemented else axis
         ndim, shape = array.ndim, array.shape
@@ -269,6 +272,7 @@ class Trace:
         gone = {operator.index(each) % max(ndim, 1) for each in axes}
         kept = [1 if k in gone else n for k, n in enumerate(shape) if keepdims or k not in gone]
         words = {"axis": axis, "keepdims": True} if keepdims else {"axis": axis}
+        words |= first
         found = reduced_dtype(function, array.dtype)
         return self.note(function, (array,), words, tuple(kept), found)
 

@@ -813,15 +813,20 @@ class Compiled(Replayer):
         paths = [path for each in list(self._paths.values()) for path in each.all]
         return self._drew or any(may_draw(call) for path in paths for call in path.program.calls)
 
+    def watched(self) -> list[FreeVariables]:
+        """List the variables that programs read, where they are now what those read."""
+        paths = [path for each in list(self._paths.values()) for path in each.all]
+        return [path.free_variables for path in paths if path.free_variables.hold()]
+
     def forward(self, *args: Any) -> Any:
         """Replay the first part of a program that gives a value and a pull.
 
         Returns
         -------
-        pair, or None
-            The value, and ``pull(seeds)``, which gives the rest, or None where the seeds are of
-            another kind. None where no such program has been `split` for these arguments, and
-            where it is time to look at it as a whole.
+        tuple, or None
+            The value; ``pull(seeds)``, which gives the rest, or None where the seeds are of another
+            kind; and the variables that are read. None where no such program has been `split` for
+            these arguments, and where it is time to look at it as a whole.
         """
         for split in self._splits:
             found = split.run(args)

@@ -97,7 +97,7 @@ class Split:
         return cls(paths, path, engine, threads, *matchers, replay, second, residuals, len(outputs))
 
     def run(self, args: tuple[Any, ...]) -> Any:
-        """Give the value, and what pulls; None where it is not for these arguments, or not now."""
+        """Give the value, what pulls, and what is read; None where it is not for now."""
         path, leaves = self.path, self.match(args, {})
         if leaves is None or path.replays + 1 >= path.due or path not in self.paths.all:
             return None
@@ -117,7 +117,7 @@ class Split:
             rest = self.backward(kept)(*given, *leaves, *kept)
             return self._builders[1](rest) if type(rest) is tuple else None
 
-        return self._builders[0](out[: self.count]), pull
+        return self._builders[0](out[: self.count]), pull, path.free_variables
 
     def backward(self, residuals: Sequence[Any]) -> Replay:
         """Give ``backward(*inputs, *residuals)``, for residuals that lie as these do."""

@@ -40,7 +40,7 @@ from tape_ad.rules.maps import (
     unless_all_zero,
 )
 from tape_ad.rules.maps.patterns import Pattern, batched, by_batch, by_columns, reads
-from tape_ad.rules.numpy.bodies import least_squares
+from tape_ad.rules.numpy.bodies import least_squares, own
 
 
 def triple_product(a: Array, b: Array, c: Array) -> Array:
@@ -110,17 +110,6 @@ def pinv_partial(out: Array, a: Array, hermitian: bool, **options: Any) -> Linea
         return PseudoInverse(a, out)
     whole = HermitianFromTriangle(upper=False)
     return Chain((whole, PseudoInverse(whole.push(a), out)))
-
-
-def tensorinv(a: Array, ind: int = 2) -> Array:
-    """Invert what `numpy.tensordot` over `ind` axes does."""
-    if ind <= 0:
-        raise ValueError(f"np.linalg.tensorinv takes a positive ind=, got {ind}")
-    if not a.ndim:
-        raise TypeError("np.linalg.tensorinv takes an array, got a number")
-    rows, columns = a.shape[:ind], a.shape[ind:]
-    matrix = a.reshape((math.prod(columns), -1))
-    return np.linalg.inv(matrix).reshape(columns + rows)
 
 
 # Equations
@@ -361,7 +350,7 @@ LINALG: dict[Any, Entry] = {
         signature=arguments_of(np.linalg.pinv, "a", "rcond hermitian rtol"),
         facts=facts.cores("(m,n),(),()->(n,m)", "a", "rcond", "rtol"),
     ),
-    np.linalg.tensorinv: Derivation(tensorinv),
+    **own(np.linalg.tensorinv),
     np.linalg.solve: jointly(
         solving,
         signature=arguments_of(np.linalg.solve, "a b", ""),

@@ -1,16 +1,24 @@
-"""Functions of NumPy as compositions of others: what stands for them where they take no stack.
+"""Functions of NumPy as compositions of others: NumPy's own lines, or what stands for them.
 
-They are bodies among facts. What one cannot do, it refuses, and the function itself is called.
+What NumPy itself has written in Python is recorded as it stands there: see `own_lines`. The others
+are bodies among facts, for calls that take no stack. What one cannot do, it refuses, and the
+function itself is called.
 """
 
+import functools
+import inspect
 import math
+import sys
 from collections.abc import Callable
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from tape_ad.base.arrays.overridable import anywhere, as_in_key
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.rules.base import Derivation, Entry, as_array
+from tape_ad.rules.facts import UNKNOWN, Facts
 from tape_ad.rules.maps import Array
 
 NO_BODY = UnsupportedArgumentError("there is no composition for this call")
@@ -19,7 +27,89 @@ SHORT = 256
 """Up to so many numbers are searched through one by one."""
 
 
-def outer(a: Array, b: Array) -> Array:
+# NumPy's own lines
+
+
+def own_lines(function: Callable[..., Any], **names: Any) -> Callable[..., Any]:
+    """Copy a function that NumPy has written in Python so that what it converts may be handles.
+
+    The code is NumPy's, bound to other globals, in which `numpy.asarray` and its kind leave handles
+    as they are.
+
+    Parameters
+    ----------
+    function : callable
+    **names
+        What stands for further names of its module.
+
+    Examples
+    --------
+    >>> own_lines(np.trapezoid)([1.0, 3.0])
+    np.float64(2.0)
+    """
+    lines: Any = inspect.unwrap(function)
+    copied: Callable[..., Any] = bound(
+        lines, globals_of(lines.__globals__["__name__"], tuple(names.items()))
+    )
+    return copied
+
+
+def own(*functions: Callable[..., Any], facts: Facts = UNKNOWN, **names: Any) -> dict[Any, Entry]:
+    """List functions of NumPy's that are compositions by their own lines; see `own_lines`.
+
+    Examples
+    --------
+    >>> table = own(np.hsplit, np.vsplit)
+    """
+    return {each: Derivation(own_lines(each, **names), facts=facts) for each in functions}
+
+
+def bound(lines: Any, namespace: dict[str, Any]) -> Any:
+    """Bind the code of a function to other globals."""
+    copied = FunctionType(
+        lines.__code__, namespace, lines.__name__, lines.__defaults__, lines.__closure__
+    )
+    copied.__kwdefaults__ = lines.__kwdefaults__
+    return copied
+
+
+@functools.cache
+def globals_of(module: str, others: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
+    """Give the globals of a module of NumPy's, with conversions that keep handles."""
+    found, changed = vars(sys.modules[module]), KEEPING | dict(others)
+    names = found | {name: each for name, each in changed.items() if name in found}
+    for name, each in found.items():
+        if isinstance(each, ModuleType) and each.__name__.startswith("numpy"):
+            names[name] = SimpleNamespace(**vars(each) | changed)
+        elif isinstance(each, FunctionType) and name[0] == "_" and each.__globals__ is found:
+            names[name] = bound(each, names)
+    return names
+
+
+def kept(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Array:
+    """Stand in for `numpy.asarray` and `numpy.asanyarray`."""
+    a = as_array(a)
+    return a if dtype is None or a.dtype == dtype else a.astype(dtype)
+
+
+def made(
+    a: Any, dtype: Any = None, *, copy: bool | None = True, ndmin: int = 0, **options: Any
+) -> Array:
+    """Stand in for `numpy.array`."""
+    found = kept(a, dtype)
+    found = np.copy(found) if copy and found is a else found
+    return np.reshape(found, (1,) * (ndmin - found.ndim) + found.shape)
+
+
+KEEPING: dict[str, Any] = {
+    **dict.fromkeys(("asarray", "asanyarray"), kept),
+    "array": made,
+    "broadcast": lambda *arrays: np.broadcast(*(np.empty(np.shape(each)) for each in arrays)),
+}
+"""What NumPy's own lines find in the place of some of its functions."""
+
+
+def outer(a: Array, b: Array, out: None = None) -> Array:
     """Multiply all elements with all others; see `numpy.outer`."""
     return np.ravel(a)[:, None] * np.ravel(b)
 
@@ -51,12 +141,7 @@ def kron(a: Array, b: Array) -> Array:
     return np.reshape(a * b, [n * m for n, m in zip(*shapes, strict=True)])
 
 
-def polynomial(p: Array, x: Array) -> Array:
-    """Compute polynomials by Horner's scheme, as `numpy.polyval` does."""
-    value = np.zeros_like(x if hasattr(x, "dtype") else np.asarray(x))
-    for i in range(len(p)):
-        value = value * x + p[i]
-    return value
+polynomial = own_lines(np.polyval, poly1d=())
 
 
 def convolved(a: Array, v: Array, mode: str = "full") -> Array:
@@ -114,20 +199,8 @@ def slid(a: Array, v: Array, mode: str, before: int) -> Array:
 # Joining
 
 
-def joined(raised: Callable[[Any], Any], axis: Callable[[int], int]) -> Callable[..., Array]:
-    """Make the body of a function that joins arrays which it has raised to some number of axes."""
-
-    def body(tup: Any, **options: Any) -> Array:
-        arrays = [raised(array) for array in tup]
-        return np.concatenate(arrays, axis(arrays[0].ndim if arrays else 0), **options)
-
-    return body
-
-
-hstack = joined(np.atleast_1d, lambda ndim: int(ndim != 1))
-vstack = joined(np.atleast_2d, lambda ndim: 0)
-dstack = joined(np.atleast_3d, lambda ndim: 2)
-column_stack = joined(lambda x: np.reshape(x, (-1, 1)) if np.ndim(x) < 2 else x, lambda ndim: 1)
+hstack, vstack = own_lines(np.hstack), own_lines(np.vstack)
+dstack, column_stack = own_lines(np.dstack), own_lines(np.column_stack)
 
 
 def block(arrays: Any) -> Array:
@@ -158,6 +231,34 @@ def depth_of(arrays: Any) -> int:
     if len(depths) != 1:
         raise ValueError("np.block: List depths are mismatched, or a list is empty")
     return 1 + depths.pop()
+
+
+# Selecting
+
+
+def flat_nonzero(a: Array) -> Array:
+    """Find where elements of the flattened array are not 0; see `numpy.flatnonzero`."""
+    return np.nonzero(np.ravel(a))[0]
+
+
+def rows_of_nonzero(a: Array) -> Array:
+    """List the places of elements that are not 0; see `numpy.argwhere`."""
+    if np.ndim(a) == 0:
+        raise NO_BODY
+    return np.stack(np.nonzero(a), axis=-1)
+
+
+def compressed(condition: Array, a: Array, axis: int | None = None, out: Any = None) -> Array:
+    """Pick where a condition holds along an axis; see `numpy.compress`."""
+    if out is not None or np.ndim(condition) != 1:
+        raise NO_BODY
+    places = np.nonzero(condition)[0]
+    return np.take(np.ravel(a) if axis is None else a, places, axis=axis or 0)
+
+
+def extracted(condition: Array, arr: Array) -> Array:
+    """Pick where a condition holds in the flattened arrays; see `numpy.extract`."""
+    return np.take(np.ravel(arr), np.nonzero(np.ravel(condition))[0])
 
 
 # Polynomials

@@ -25,7 +25,6 @@ from tape_ad.rules.maps import (
     Divide,
     Index,
     LinearMap,
-    Mask,
     Reshape,
     Shape,
     Stretch,
@@ -34,22 +33,6 @@ from tape_ad.rules.maps import (
 from tape_ad.rules.numpy import bodies
 
 # Triangles and diagonals
-
-
-def below(out: Array, m: Array, k: int) -> LinearMap:
-    """Make the partial of `tril`."""
-    return Mask(triangle(out, k))
-
-
-def above(out: Array, m: Array, k: int) -> LinearMap:
-    """Make the partial of `triu`."""
-    return Mask(~triangle(out, k - 1))
-
-
-def triangle(out: Array, k: int) -> Array:
-    """Tell what is on the k-th diagonal of a matrix, or below it."""
-    rows, columns = out.shape[-2:]
-    return np.tri(rows, columns, k, dtype=bool)
 
 
 def diagonal_index(matrix: Shape, k: int) -> Index:
@@ -212,31 +195,6 @@ def geomspace_in_any_dtype(
     return samples if wide == dtype else np.astype(samples, np.dtype(dtype))
 
 
-def logspace(
-    start: Array,
-    stop: Array,
-    num: int = 50,
-    endpoint: bool = True,
-    base: Array = 10.0,
-    dtype: Any = None,
-    axis: int = 0,
-) -> Array:
-    """Raise a base to numbers that are spaced evenly."""
-    if np.ndim(base):
-        ndim = max(np.ndim(start), np.ndim(stop), np.ndim(base))
-        start, stop, base = (in_front(a, ndim) for a in (start, stop, base))
-        base = np.expand_dims(base, axis)
-    exponents = np.linspace(start, stop, num, endpoint, axis=axis)
-    samples = np.power(base, exponents)
-    return samples if dtype is None else np.astype(samples, np.dtype(dtype))
-
-
-def in_front(a: Array, ndim: int) -> Array:
-    """Put axes of length one in front."""
-    a = as_array(a)
-    return a.reshape((1,) * (ndim - a.ndim) + a.shape)
-
-
 # Arrays to fill
 
 
@@ -266,11 +224,8 @@ def full_like(
     return np.copy(np.broadcast_to(value, a.shape if shape is None else shape))
 
 
-MATRIX = facts.cores("(m,n)->(m,n)")
-
 BUILDING: dict[Any, Entry] = {
-    np.tril: rule(below, signature=arguments_of(np.tril, "m", "k"), facts=MATRIX),
-    np.triu: rule(above, signature=arguments_of(np.triu, "m", "k"), facts=MATRIX),
+    **bodies.own(np.tril, np.triu, facts=facts.cores("(m,n)->(m,n)")),
     np.diag: rule(diag, signature=arguments_of(np.diag, "v", "k"), facts=facts.moves("v")),
     np.diagflat: rule(
         diagflat, signature=arguments_of(np.diagflat, "v", "k"), facts=facts.moves("v")
@@ -288,7 +243,7 @@ BUILDING: dict[Any, Entry] = {
     linspace: rule(
         *(partial_by(end, logarithmic=False) for end in (0, 1)), signature=ends_signature
     ),
-    np.logspace: Derivation(logspace),
+    **bodies.own(np.logspace),
     np.geomspace: Derivation(geomspace_in_any_dtype),
     geomspace: rule(
         *(partial_by(end, logarithmic=True) for end in (0, 1)), signature=ends_signature

@@ -1,14 +1,17 @@
 """Finite differences and the integrals that go with them."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from attrs import define
 from numpy.lib.array_utils import normalize_axis_tuple
 
+from tape_ad.rules import facts
 from tape_ad.rules.base import NO_VALUE, Call, Derivation, Entry, along, as_array, axis_of, rule
 from tape_ad.rules.maps import SAME, Array, LinearMap, Shape
 from tape_ad.rules.maps.patterns import Pattern, banded, reads, separable
+from tape_ad.rules.numpy.bodies import own
 
 # Differences of neighbours
 
@@ -68,6 +71,18 @@ def end_of(value: Any, a: Array, axis: int) -> Any:
     shape = list(a.shape)
     shape[axis] = 1
     return np.broadcast_to(value, shape)
+
+
+def joined_before(*args: Any, **options: Any) -> Array:
+    """Take differences of what is joined first; see `numpy.diff`."""
+    (whole,), given = diff_signature(*args, **options)
+    return np.diff(whole, **given)
+
+
+def joined_or_along(given: Mapping[str, Any]) -> facts.Facts:
+    """Tell what is known of `numpy.diff`, which may join something to the array before."""
+    joins = given["prepend"] is not NO_VALUE or given["append"] is not NO_VALUE
+    return facts.composed(joined_before) if joins else facts.along()
 
 
 def diff_partial(out: Array, a: Array, n: int, axis: int) -> LinearMap:
@@ -198,25 +213,9 @@ def one_sided(f: list[Array], near: Any, far: Any) -> Array:
     )
 
 
-# Integrals
-
-
-def trapezoid(y: Array, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
-    """Integrate by the trapezoidal rule."""
-    y = as_array(y)
-    steps, last = dx, axis_of(y.ndim, axis)
-    if x is not None:
-        x = as_array(x)
-        steps = np.diff(x, axis=-1 if x.ndim == 1 else axis)
-        if x.ndim == 1:
-            steps = np.reshape(steps, (-1, *(1,) * (-last - 1)))
-    heights = y[along(last, slice(1, None))] + y[along(last, slice(-1))]
-    return np.sum(steps * heights / 2.0, axis=axis)
-
-
 DIFFERENCES: dict[Any, Entry] = {
-    np.diff: rule(diff_partial, signature=diff_signature),
+    np.diff: rule(diff_partial, signature=diff_signature, facts=facts.depending(joined_or_along)),
     np.ediff1d: Derivation(ediff1d),
     np.gradient: Derivation(gradient),
-    np.trapezoid: Derivation(trapezoid),
+    **own(np.trapezoid),
 }

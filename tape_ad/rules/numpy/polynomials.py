@@ -256,27 +256,6 @@ def slope(out: Array, p: Array, x: Array) -> Array:
 # Arithmetic
 
 
-def polyadd(a1: Any, a2: Any) -> Array:
-    """Add two polynomials; see `numpy.polyadd`."""
-    a1, a2 = lengthened(*sequences("polyadd", a1, a2))
-    return a1 + a2
-
-
-def polysub(a1: Any, a2: Any) -> Array:
-    """Subtract two polynomials; see `numpy.polysub`."""
-    a1, a2 = lengthened(*sequences("polysub", a1, a2))
-    return a1 - a2
-
-
-def lengthened(*polynomials: Array) -> list[Array]:
-    """Put zeros before the shorter one of two."""
-    length = max(map(len, polynomials))
-    return [
-        np.concatenate((np.zeros(length - len(a), a.dtype), a)) if len(a) < length else a
-        for a in polynomials
-    ]
-
-
 def polymul(a1: Any, a2: Any) -> Array:
     """Multiply two polynomials without the zeros that they begin with; see `numpy.polymul`."""
     given = sequences("polymul", a1, a2)
@@ -292,19 +271,6 @@ def leading_zeros(p: Array) -> int:
         return 0
     found = np.flatnonzero(there)
     return int(found[0]) if found.size else int(p.size - 1)
-
-
-# Calculus
-
-
-def polyder(p: Any, m: int = 1) -> Array:
-    """Differentiate a polynomial; see `numpy.polyder`."""
-    (p,), m = coefficients("polyder", p), int(m)
-    if m < 0:
-        raise ValueError("Order of derivative must be positive (see polyint)")
-    for _ in range(m):
-        p = p[:-1] * np.arange(len(p) - 1, 0, -1)
-    return p
 
 
 def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
@@ -462,15 +428,8 @@ POLYNOMIALS: dict[Any, Entry] = {
         signature=polyval_signature,
         body=bodies.polynomial,
     ),
-    **{
-        function: Derivation(lines, facts=facts.composed(lines))
-        for function, lines in (
-            (np.polyadd, polyadd),
-            (np.polysub, polysub),
-            (np.polyder, polyder),
-            (np.polyint, polyint),
-        )
-    },
+    **bodies.own(np.polyadd, np.polysub, np.polyder, poly1d=()),
+    np.polyint: Derivation(polyint, facts=facts.composed(polyint)),
     np.polymul: Derivation(polymul, facts=facts.SHAPED_BY_VALUES),
     # With full=True, what is left over is empty where the rank is too low
     np.polyfit: Derivation(polyfit, facts=facts.SHAPED_BY_VALUES),

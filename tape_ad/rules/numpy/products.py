@@ -6,7 +6,6 @@ from string import ascii_uppercase
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_tuple
 
 from tape_ad.rules import facts
 from tape_ad.rules.base import Call, Derivation, Entry, arguments_of, as_array, refuse, rule
@@ -23,26 +22,6 @@ from tape_ad.rules.maps import (
 )
 from tape_ad.rules.numpy import bodies
 from tape_ad.rules.numpy.einsum import contraction
-
-
-def tensordot(a: Array, b: Array, axes: Any = 2) -> Array:
-    """Contract axes of `a` with axes of `b` by one matrix product."""
-    a, b = as_array(a), as_array(b)
-    pair = (range(-axes, 0), range(axes)) if np.ndim(axes) == 0 else axes
-    of_a, of_b = (
-        normalize_axis_tuple(tuple(np.atleast_1d(side).tolist()), operand.ndim)
-        for side, operand in zip(pair, (a, b), strict=True)
-    )
-    if [a.shape[i] for i in of_a] != [b.shape[i] for i in of_b]:
-        raise ValueError("shape-mismatch for sum")
-    free_a = tuple(i for i in range(a.ndim) if i not in of_a)
-    free_b = tuple(i for i in range(b.ndim) if i not in of_b)
-    rows = tuple(a.shape[i] for i in free_a)
-    columns = tuple(b.shape[i] for i in free_b)
-    inside = math.prod(a.shape[i] for i in of_a)
-    left = np.transpose(a, free_a + of_a).reshape((math.prod(rows), inside))
-    right = np.transpose(b, of_b + free_b).reshape((inside, math.prod(columns)))
-    return np.matmul(left, right).reshape(rows + columns)
 
 
 def dot(a: Array, b: Array, out: None = None) -> Array:
@@ -176,7 +155,7 @@ PRODUCTS: dict[Any, Entry] = {
     np.outer: rule(
         outer_left, outer_right, signature=arguments_of(np.outer, "a b", ""), body=bodies.outer
     ),
-    np.tensordot: Derivation(tensordot),
+    **bodies.own(np.tensordot),
     np.vdot: rule(
         lambda out, a, b: conjugated(a, weighted_by(b, a)),
         lambda out, a, b: weighted_by(conjugate(a), b),

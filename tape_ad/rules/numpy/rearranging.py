@@ -37,6 +37,7 @@ from tape_ad.rules.maps import (
     Transpose,
 )
 from tape_ad.rules.maps.patterns import permutation
+from tape_ad.rules.numpy.bodies import own
 from tape_ad.rules.plain_maps import Gather, PlainMap
 
 
@@ -177,7 +178,7 @@ FLIPPING: dict[Any, Entry] = {
     ),
     np.rot90: rule(rotated, signature=arguments_of(np.rot90, "m", "k axes")),
     np.roll: rule(rolled, signature=arguments_of(np.roll, "a", "shift axis")),
-    sliding_window_view: rule(windowed, signature=windows_signature),
+    sliding_window_view: rule(windowed, signature=windows_signature, facts=facts.Facts(view=True)),
 }
 
 
@@ -291,46 +292,6 @@ def array_split(ary: Array, indices_or_sections: Sections, axis: int = 0) -> lis
     return [ary[along(axis, slice(*ends))] for ends in pairwise(bounds)]
 
 
-def split(ary: Array, indices_or_sections: Sections, axis: int = 0) -> list[Array]:
-    """Split into equal parts, or at given places."""
-    ary = as_array(ary)
-    if not np.ndim(indices_or_sections) and ary.shape[axis] % int(np.asarray(indices_or_sections)):
-        raise ValueError("array split does not result in an equal division")
-    return array_split(ary, indices_or_sections, axis)
-
-
-def hsplit(ary: Array, indices_or_sections: Sections) -> list[Array]:
-    """Split along the second axis, or along the first where there is no other."""
-    ary = with_axes("hsplit", ary, 1)
-    return split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
-
-
-def vsplit(ary: Array, indices_or_sections: Sections) -> list[Array]:
-    """Split along the first axis of at least two."""
-    return split(with_axes("vsplit", ary, 2), indices_or_sections, 0)
-
-
-def dsplit(ary: Array, indices_or_sections: Sections) -> list[Array]:
-    """Split along the third axis."""
-    return split(with_axes("dsplit", ary, 3), indices_or_sections, 2)
-
-
-def with_axes(name: str, ary: Any, ndim: int) -> Array:
-    """Refuse what has too few axes."""
-    ary = as_array(ary)
-    if ary.ndim < ndim:
-        raise ValueError(f"np.{name} takes arrays of {ndim} or more axes, got {ary.ndim}")
-    return ary
-
-
-def unstack(x: Array, /, *, axis: Any = 0) -> tuple[Array, ...]:
-    """Take the parts at each place of an axis, without the axis."""
-    x = with_axes("unstack", x, 1)
-    (number,) = normalize_axis_tuple(axis, x.ndim)
-    before = (slice(None),) * number  # and no Ellipsis, which would make arrays of numbers
-    return tuple(x[(*before, i)] for i in range(x.shape[number]))
-
-
 def trim_zeros(filt: Array, trim: str = "fb", axis: int | Sequence[int] | None = None) -> Array:
     """Cut off what is zero at the ends of axes."""
     filt, trim = as_array(filt), trim.lower()
@@ -390,10 +351,7 @@ def constant(places: Any) -> Any:
 
 SPLITTING: dict[Any, Entry] = {
     np.array_split: Derivation(array_split),
-    np.split: Derivation(split),
-    np.hsplit: Derivation(hsplit),
-    np.vsplit: Derivation(vsplit),
-    np.dsplit: Derivation(dsplit),
+    **own(np.split, np.hsplit, np.vsplit, np.dsplit),
     np.trim_zeros: Derivation(trim_zeros, facts=facts.SHAPED_BY_VALUES),
     np.delete: Derivation(
         delete,
@@ -410,4 +368,4 @@ SPLITTING: dict[Any, Entry] = {
     ),
 }
 if hasattr(np, "unstack"):  # since NumPy 2.1
-    SPLITTING[np.unstack] = Derivation(unstack)
+    SPLITTING |= own(np.unstack)

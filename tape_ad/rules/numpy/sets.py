@@ -77,11 +77,6 @@ def unique_values(x: Array, /) -> Array:
     return np.take(x, places_of_values(x))
 
 
-def union1d(ar1: Array, ar2: Array) -> Array:
-    """Take the distinct elements of both arrays."""
-    return np.unique(np.concatenate((ar1, ar2), axis=None))
-
-
 def intersect1d(
     ar1: Array, ar2: Array, assume_unique: bool = False, return_indices: bool = False
 ) -> Any:
@@ -121,7 +116,7 @@ SETS: dict[Any, Entry] = {
         )
     },
     np.unique_values: Derivation(unique_values, facts=facts.SHAPED_BY_VALUES),
-    np.union1d: Derivation(union1d, facts=facts.SHAPED_BY_VALUES),
+    **bodies.own(np.union1d, facts=facts.SHAPED_BY_VALUES),
     np.intersect1d: Derivation(intersect1d, facts=facts.SHAPED_BY_VALUES),
     np.setdiff1d: Derivation(setdiff1d, facts=facts.SHAPED_BY_VALUES),
     np.setxor1d: Derivation(setxor1d, facts=facts.SHAPED_BY_VALUES),

@@ -84,34 +84,9 @@ def swapaxes(a: Array, axis1: int, axis2: int) -> Array:
     return np.transpose(a, np.swapaxes(axis_numbers(a), axis1, axis2).shape)
 
 
-def moveaxis(a: Array, source: Axes, destination: Axes) -> Array:
-    """Move axes to other places."""
-    return np.transpose(a, np.moveaxis(axis_numbers(a), source, destination).shape)
-
-
-def matrix_transpose(x: Array, /) -> Array:
-    """Swap the last two axes."""
-    return np.swapaxes(x, -1, -2)
-
-
-def rollaxis(a: Array, axis: int, start: int = 0) -> Array:
-    """Move an axis to before another one."""
-    return np.transpose(a, np.rollaxis(axis_numbers(a), axis, start).shape)
-
-
 def axis_numbers(a: Array) -> np.ndarray[Any, Any]:
     """Make an array without memory whose axis i has length i, so that moved axes tell their way."""
     return np.broadcast_to(np.zeros(()), tuple(range(a.ndim)))
-
-
-def atleast(shaped: Callable[[Shape], Shape]) -> Callable[..., Any]:
-    """Make a function that reshapes those of its arguments which have too few axes."""
-
-    def reshaped_arguments(*arys: Array) -> Any:
-        arrays = tuple(as_array(a).reshape(shaped(np.shape(a))) for a in arys)
-        return arrays[0] if len(arrays) == 1 else arrays
-
-    return reshaped_arguments
 
 
 def atleast_2d_shape(shape: Shape) -> Shape:
@@ -176,12 +151,8 @@ SHAPING: dict[Any, Entry] = {
         compute=lambda a, axes: a.transpose(axes),
     ),
     np.swapaxes: Derivation(swapaxes),
-    np.moveaxis: Derivation(moveaxis),
-    np.matrix_transpose: Derivation(matrix_transpose, facts=facts.cores("(m,n)->(n,m)")),
-    np.rollaxis: Derivation(rollaxis),
-    np.atleast_1d: Derivation(atleast(lambda shape: shape or (1,))),
-    np.atleast_2d: Derivation(atleast(atleast_2d_shape)),
-    np.atleast_3d: Derivation(atleast(atleast_3d_shape)),
+    **bodies.own(np.matrix_transpose, facts=facts.cores("(m,n)->(n,m)")),
+    **bodies.own(np.moveaxis, np.rollaxis, np.atleast_1d, np.atleast_2d, np.atleast_3d),
     np.broadcast_arrays: Derivation(broadcast_arrays),
     np.meshgrid: Derivation(meshgrid),
     np.copy: rule(

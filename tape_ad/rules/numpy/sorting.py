@@ -29,6 +29,8 @@ from tape_ad.rules.base import (
     rule,
 )
 from tape_ad.rules.maps import SHIELD, Array, Chain, Index, LinearMap, Mask, Reshape
+from tape_ad.rules.numpy import bodies
+from tape_ad.rules.numpy.bodies import own
 from tape_ad.rules.numpy.elementwise import is_complex
 from tape_ad.rules.numpy.indexing import index_map
 
@@ -171,21 +173,6 @@ def apply_along_axis(
     return np.moveaxis(together, range(-added, 0), range(axis, axis + added))
 
 
-def apply_over_axes(func: Callable[..., Any], a: Array, axes: Any) -> Array:
-    """Apply a reduction to one axis after another, and keep them all."""
-    a = as_array(a)
-    ndim = a.ndim
-    for axis in np.atleast_1d(axes).tolist():
-        number = axis + ndim if axis < 0 else axis
-        result = func(a, number)
-        if result.ndim != ndim:
-            result = np.expand_dims(result, number)
-        if result.ndim != ndim:
-            raise ValueError("function is not returning an array of the correct shape")
-        a = result
-    return a
-
-
 def put_along_axis(arr: Array, indices: Any, values: Any, axis: int | None = -1) -> None:
     """Assign by indices along one axis; see `numpy.put_along_axis`."""
     if axis is None or np.ndim(indices) != arr.ndim:
@@ -212,13 +199,13 @@ SELECTING: dict[Any, Entry] = {
         None,
         compressed,
         signature=arguments_of(np.compress, "condition a", "axis"),
-        facts=facts.SHAPED_BY_VALUES,
+        facts=facts.SHAPED_BY_VALUES.also(body=bodies.compressed),
     ),
     np.extract: rule(
         None,
         lambda out, condition, arr: compressed(out, condition, arr, None),
         signature=arguments_of(np.extract, "condition arr", ""),
-        facts=facts.SHAPED_BY_VALUES,
+        facts=facts.SHAPED_BY_VALUES.also(body=bodies.extracted),
     ),
     np.choose: each(
         chosen,
@@ -228,9 +215,11 @@ SELECTING: dict[Any, Entry] = {
     np.select: each(selected, signature=select_signature, compute=select),
     np.piecewise: Derivation(piecewise),
     np.apply_along_axis: Derivation(apply_along_axis),
-    np.apply_over_axes: Derivation(apply_over_axes),
+    **own(np.apply_over_axes),
     # Where elements are, as plain data
-    **constants(np.nonzero, np.flatnonzero, np.argwhere, facts=facts.SHAPED_BY_VALUES),
+    **constants(np.nonzero, facts=facts.SHAPED_BY_VALUES),
+    **constants(np.flatnonzero, facts=facts.SHAPED_BY_VALUES.also(body=bodies.flat_nonzero)),
+    **constants(np.argwhere, facts=facts.SHAPED_BY_VALUES.also(body=bodies.rows_of_nonzero)),
     **constants(
         *(np.diag_indices_from, np.tril_indices_from, np.triu_indices_from),
     ),

@@ -10,13 +10,11 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_tuple
 
 from tape_ad.base.arrays.overridable import certainly, is_differentiated, overridable
-from tape_ad.base.errors import DtypeError, ShapeError, UnsupportedArgumentError
+from tape_ad.base.errors import DtypeError, UnsupportedArgumentError
 from tape_ad.rules import facts
 from tape_ad.rules.base import (
-    NO_VALUE,
     Call,
     Constant,
     Derivation,
@@ -24,15 +22,14 @@ from tape_ad.rules.base import (
     Maker,
     add_facts,
     as_array,
-    axes_of,
     constants,
     quiet,
     rule,
     stated,
 )
 from tape_ad.rules.maps import Adjoint, Array, Index, LinearMap
+from tape_ad.rules.numpy.bodies import own
 from tape_ad.rules.numpy.continued import within
-from tape_ad.rules.numpy.order_statistics import along_axes
 from tape_ad.rules.numpy.reductions import (
     extremum_partial,
     extremum_signature,
@@ -45,51 +42,6 @@ from tape_ad.rules.numpy.reductions import (
 from tape_ad.rules.numpy.spreads import spread_rule, std_weights, var_weights
 
 Axis = int | tuple[int, ...] | None
-
-
-def average(
-    a: Array,
-    axis: Axis = None,
-    weights: Any = None,
-    returned: bool = False,
-    *,
-    keepdims: Any = False,
-) -> Any:
-    """Average with weights, which may be handles too, and give their sum as well if asked."""
-    a = as_array(a)
-    keepdims = keepdims is not NO_VALUE and keepdims
-    if axis is not None:
-        axis = normalize_axis_tuple(axis, a.ndim, argname="axis")
-    if weights is None:
-        mean = np.mean(a, axis=axis, keepdims=keepdims)
-        total = mean.dtype.type(a.size / mean.size)
-    else:
-        weights = weights_like(a, as_array(weights), axis)
-        dtype = np.result_type(a.dtype, weights.dtype, *["float64"] * (a.dtype.kind in "biu"))
-        total = np.sum(weights, axis=axis, dtype=dtype, keepdims=keepdims)
-        if certainly(np.any(total == 0)):
-            raise ZeroDivisionError("Weights sum to zero, can't be normalized")
-        mean = np.sum(a * weights, axis=axis, dtype=dtype, keepdims=keepdims) / total
-    if not returned:
-        return mean
-    if np.shape(total) != mean.shape:
-        total = np.copy(np.broadcast_to(total, mean.shape))
-    return mean, total
-
-
-def weights_like(a: Array, weights: Array, axis: Axis) -> Array:
-    """Bring weights along some axes of `a` to a shape that broadcasts to it."""
-    if weights.shape == a.shape:
-        return weights
-    if axis is None:
-        raise TypeError("Axis must be specified when shapes of a and weights differ.")
-    axes = axes_of(a.ndim, axis)
-    if weights.shape != tuple(a.shape[i] for i in axes):
-        raise ShapeError(
-            f"np.average: weights of shape {weights.shape} do not fit axis {axis} of an array of "
-            f"shape {a.shape}; give them the lengths of those axes, or the array's shape"
-        )
-    return along_axes(weights, a, axes)
 
 
 ROW_STAYS = np.lib.NumpyVersion(np.__version__) < "2.2.0"
@@ -212,7 +164,7 @@ def corrcoef(
 
 
 STATISTICS: dict[Any, Entry] = {
-    np.average: Derivation(average),
+    **own(np.average, any=lambda condition: certainly(np.any(condition))),
     np.cov: Derivation(cov),
     np.corrcoef: Derivation(corrcoef),
 }
@@ -402,31 +354,13 @@ def histogramdd(
     return sums, edges
 
 
-def histogram2d(
-    x: Any,
-    y: Any,
-    bins: Any = 10,
-    range: Any = None,  # noqa: A002 - NumPy's name
-    density: Any = None,
-    weights: Any = None,
-) -> tuple[Any, Any, Any]:
-    """Count, or add up weights, which may be handles, in bins of two dimensions."""
-    refuse_handles("histogram2d", bins=bins, range=range)
-    if len(x) != len(y):
-        raise ValueError("x and y must have the same length.")
-    if isinstance(bins, (list, tuple, np.ndarray)) and len(bins) not in {1, 2}:
-        bins = [np.asarray(bins)] * 2
-    sums, (first, second) = np.histogramdd((x, y), bins, range, density, weights)
-    return sums, first, second
-
-
 HISTOGRAMS: dict[Any, Entry] = {
     np.bincount: rule(
         None, bincount_partial, signature=bincount_signature, facts=facts.SHAPED_BY_VALUES
     ),
     np.histogram: Derivation(histogram, facts=facts.SHAPED_BY_VALUES),  # for a name of a method
     np.histogramdd: Derivation(histogramdd),
-    np.histogram2d: Derivation(histogram2d),
+    **own(np.histogram2d),
     binned: Constant(),
     np.histogram_bin_edges: Derivation(histogram_bin_edges, facts=facts.SHAPED_BY_VALUES),
     **constants(binned_along_line, facts=facts.SHAPED_BY_VALUES),

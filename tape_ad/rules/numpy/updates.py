@@ -233,6 +233,13 @@ def outside_window(window: Window, key: Any) -> tuple[Plain, ...]:
 
     Of a real or imaginary part it marks the halves of the elements, each in an array.
     """
+    entries = key if type(key) is tuple else (key,)
+    if batch_in(entries) is not None and window.half is None:
+        places = Marks.of_elements(window).seen(window.view)
+        if np.unique(places).size == places.size:
+            kept = as_in_key(np.ones(math.prod(window.array.shape), bool), entries)
+            left = updated(kept, outside(window.view.shape, key), places)
+            return (np.reshape(left, window.array.shape),)
     return tuple([marks < 0 for marks in Marks.of_assignment(window, key).halves()])
 
 
@@ -241,6 +248,11 @@ def written(out: Array, value: Array, a: Array, key: Any, window: Window | None)
 
     Where the key names an element more than once, NumPy keeps the last value.
     """
+    mask = key[0] if type(key) is tuple and len(key) == 1 else key
+    if hasattr(mask, "batch_here") and mask.dtype == bool and np.shape(value) == ():
+        maps = to_mask(mask, out.shape, window)
+        if maps:
+            return Chain(maps)
     if window is None:
         index = index_map(key, out.shape, shape_at(out.shape, key))
         if np.shape(value) == index.node and plain_key(key) is not None:
@@ -253,6 +265,23 @@ def written(out: Array, value: Array, a: Array, key: Any, window: Window | None)
         return Chain(maps)
     maps = (*maps, Adjoint(HALVES[half]))
     return Chain((RealPart(), *maps) if np.iscomplexobj(value) else maps)
+
+
+def to_mask(mask: Array, shape: tuple[int, ...], window: Window | None) -> tuple[LinearMap, ...]:
+    """Make the maps that bring one number to where a mask is, which is another for each of a batch.
+
+    There are none for real and imaginary parts, and for a view that shows an element twice.
+    """
+    seen = shape if window is None else window.view.shape
+    chosen = Mask(np.copy(mask)[(..., *(None,) * (len(seen) - mask.ndim))])
+    if window is None:
+        return Stretch((), seen), chosen
+    places, own = Marks.of_elements(window).seen(window.view), window.array.shape
+    if window.half is not None or np.unique(places).size < places.size:
+        return ()
+    size = math.prod(own)
+    back = Adjoint(Index((places,), (size,), places.shape)), Reshape((size,), own)
+    return Stretch((), seen), chosen, *back
 
 
 def shape_at(shape: tuple[int, ...], key: Any) -> tuple[int, ...]:

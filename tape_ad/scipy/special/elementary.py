@@ -72,9 +72,9 @@ def root_slope(y: Array, lmbda: Array) -> Array:
     """
     z = lmbda * y
     near = np.less(np.absolute(z), 0.5)
-    inner, outer = np.where(near, z, 0), np.where(near, 1, z)
-    direct = (outer / (1 + outer) - np.log1p(outer)) / (outer * outer)
-    return y * y * np.where(near, -0.5 * sp.hyp2f1(2.0, 2.0, 3.0, -inner), direct)
+    inner, outer, side = np.where(near, z, 0), np.where(near, 1, z), np.where(near, y, 0)
+    direct = (outer / (1 + outer) - np.log1p(outer)) / np.where(near, 1, lmbda) ** 2
+    return np.where(near, -0.5 * side * side * sp.hyp2f1(2.0, 2.0, 3.0, -inner), direct)
 
 
 @overridable

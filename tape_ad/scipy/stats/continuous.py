@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tape_ad.extend.arrays import Array, ratio
+from tape_ad.extend.packages import copied_object
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.distributions import kolmogorov, smirnov
 from tape_ad.scipy.special.elementary import root_slope
@@ -349,8 +350,9 @@ LINES: dict[tuple[str, str], Formula] = {
     ("ncf", "cdf"): lambda y, m, n, nc: sp.ncfdtr(m, n, nc, y),
     ("nct", "pdf"): lambda y, df, nc: student_third(y, df, nc, y),
     ("nct", "cdf"): lambda y, df, nc: sp.nctdtr(df, nc, y),
+    ("norminvgauss", "cdf"): lambda y, a, b: copied_object(scipy.stats.norminvgauss)._sf(-y, a, -b),
 }
-"""What stands for SciPy's lines of a method in standard form, where these are compiled."""
+"""What stands for SciPy's lines of a method in standard form, where it has none, or compiled ones."""
 
 FAMILIES: dict[str, Family] = {
     **COMMON,

@@ -161,6 +161,11 @@ class At:
         """The variable in standard form."""
         return (self.x - self.loc) / self.scale
 
+    @property
+    def certain(self) -> Array:
+        """Tell where a probability is 0 or 1, and the variable at an end of the support."""
+        return np.equal(self.x, 0) | np.equal(self.x, 1)
+
     def standard(self, function: Callable[..., Array], x: Array) -> Array:
         """Call another method of the distribution in standard form."""
         place = (0.0,) if self.name in DISCRETE else (0.0, 1.0)
@@ -169,7 +174,7 @@ class At:
     def density(self, y: Array) -> Array:
         """The density in standard form: 0 at infinity, and by its logarithm where it overflows."""
         density = self.standard(pdf, y)
-        lost = np.isnan(density)
+        lost = ~np.isfinite(density) | np.equal(density, 0)
         if is_traced(lost) or np.count_nonzero(lost):
             density = np.where(lost, np.exp(self.standard(logpdf, y)), density)
         return np.where(np.isinf(y), 0.0, density)
@@ -227,19 +232,32 @@ class At:
             raise refused(self.name, self.method, ("x", *parameter_names(self.name))[position])
         return found / (self.standard(density, y) if log else self.scale)
 
+    def weight(self, y: Array) -> tuple[Array, Array]:
+        """Give the density, over what the method is the logarithm of, and tell where it is 0."""
+        if not self.method.startswith("log"):
+            density = self.density(y)
+            return density, np.equal(density, 0) | at_pole(density, y)
+        logs = self.standard(logpdf, y)
+        return np.exp(logs - self.out), np.equal(logs, -np.inf) | at_pole(logs, y)
+
+    def farther(self, slope: Array, y: Array, position: int, still: Array) -> Array:
+        """Replace the derivative of a large logarithm, of which a difference has no digits."""
+        far = np.less(self.out, -100) & self.method.startswith("log")
+        if not is_traced(far) and not np.count_nonzero(far):
+            return slope
+        found = self.derived(self.method, self.alive(y, still), position)
+        return slope if found is None else np.where(far & ~still, found, slope)
+
     def slope(self, k: int, y: Array) -> Array:
         """Differentiate a distribution function, or what the method is of it, by the k-th shape."""
         shape = self.shape(k)
         method, sign = self.method, -1.0 if self.method.endswith("sf") else 1.0
         log = method.startswith("log")
+        weight, still = self.weight(y)
         if shape.move is not None:
-            weight = self.density(y)
-            if log:
-                weight = np.exp(self.standard(logpdf, y) - self.out)
-            still = np.equal(weight, 0) | at_pole(weight, y)
-            return -sign * np.where(still, 0.0, weight * shape.move(y, *self.shapes))
-        density = self.density(y)
-        still = np.equal(density, 0) | at_pole(density, y)
+            weight = self.farther(sign * weight, y, 0, still)
+            none = still | np.equal(weight, 0)
+            return np.where(none, 0.0, -weight * shape.move(y, *self.shapes))
         slope: Array | None = None
         if shape.slope is not None:
             slope = sign * shape.slope(y, *self.shapes)
@@ -250,7 +268,7 @@ class At:
             slope = self.tail("sf" if sign < 0 else "cdf", y, k, still)
         if log:
             slope = slope * np.exp(-self.out)
-        return np.where(still, 0.0, slope)
+        return self.farther(np.where(still, 0.0, slope), y, k + 1, still)
 
     def tail(self, method: str, y: Array, k: int, still: Array) -> Array:
         """Differentiate the distribution function, or the survival function, by the k-th shape."""
@@ -297,8 +315,7 @@ class At:
         if shape.move is not None:
             return shape.move(y, *self.shapes)
         if shape.slope is None and shape.score is None:
-            ends = np.equal(self.x, 0) | np.equal(self.x, 1)
-            still = ends & (not has_bounds_that_move(self.name))
+            still = self.certain & (not has_bounds_that_move(self.name))
             found = self.derived(self.method, np.where(still, 0.5, self.x), k + 1)
             if found is not None:
                 return np.where(still, np.where(np.isinf(y), np.nan, 0.0), found)
@@ -308,6 +325,19 @@ class At:
             self.tail("cdf", y, k, still) if shape.slope is None else shape.slope(y, *self.shapes)
         )
         return -ratio(np.where(still, 0.0, slope), density)
+
+    def inverse_slope(self, y: Array, sign: float) -> Array:
+        """Differentiate the inverse of a distribution function by the probability.
+
+        SciPy's lines for it serve where the density is no number, or is none of the right size.
+        """
+        by_density = sign / self.density(y)
+        lost = np.equal(by_density, 0) | ~np.isfinite(by_density) | (self.name == "tukeylambda")
+        if is_traced(lost) or np.count_nonzero(lost):
+            found = self.derived(self.method, np.where(self.certain, 0.5, self.x), 0)
+            if found is not None:
+                return np.where(lost & np.isfinite(found) & ~self.certain, found, by_density)
+        return by_density
 
     def integrated(self, y: Array, k: int) -> Array:
         """Integrate the derivative of the density by a shape, over the tail that y is in."""
@@ -354,11 +384,13 @@ def distribution_functions(at: At, position: int, last: int) -> Array:
     dead = np.equal(at.out, -np.inf) if log else np.False_
     if 0 < position < last - 1:
         return held(at.out, dead, at.slope(position - 1, y))
-    formula = np.exp(at.standard(logpdf, y) - at.out) if log else at.density(y)
+    formula, still = at.weight(y)
+    sign = -1.0 if at.method.endswith("sf") else 1.0
+    formula = at.farther(sign * formula, y, 0, still)
     if position == last:
         formula = np.where(at_pole(formula, y), 0.0, nothing(formula, -y))
     formula = (-formula if position == last - 1 else formula) / at.scale
-    return held(at.out, dead, -formula if at.method.endswith("sf") else formula)
+    return held(at.out, dead, formula)
 
 
 def inverses(at: At, position: int, last: int) -> Array:
@@ -370,7 +402,7 @@ def inverses(at: At, position: int, last: int) -> Array:
     if position == last:
         return held(at.out, np.False_, y)
     if position == 0:
-        return held(at.out, np.False_, sign * at.scale / at.density(y))
+        return held(at.out, np.False_, at.scale * at.inverse_slope(y, sign))
     return held(at.out, np.False_, at.scale * at.moved(y, position - 1))
 
 

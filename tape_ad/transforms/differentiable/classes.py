@@ -639,7 +639,7 @@ def attribute(name: str, value: Any) -> Any:  # noqa: PLR0911 - one for each kin
     function: Any = getattr(value, "fget", None)
     if isinstance(value, property) and function is not None:  # a subclass of property
         return value
-    return copying.converted(value)
+    return copying.unbound(copying.converted(value), value)
 
 
 def dispatching_method(method: Any) -> Any:

@@ -6,6 +6,7 @@ replaced. The original is untouched.
 """
 
 import builtins
+import collections
 import contextlib
 import functools
 import inspect
@@ -211,37 +212,37 @@ def converted_in_scipy(value: Any) -> Any:
 def build_class(body: Any, name: str, *bases: Any, **options: Any) -> Any:
     """Build a class of a body that looks names up without asking for missing ones."""
     namespace = body.__globals__
-    if type(namespace) is not Globals:
-        return builtins.__build_class__(body, name, *bases, **options)
+    added: dict[str, Any] = {}
     with LOCK:
-        held = {
-            each: dict.__getitem__(namespace, each)
-            if dict.__contains__(namespace, each)
-            else namespace.__missing__(each)
-            for each in body.__code__.co_names
-            if each in namespace
-        }
-        added = {each: held[each] for each in held if not dict.__contains__(namespace, each)}
-        namespace.fixed |= added.keys()
-        dict.update(namespace, added)
+        if type(namespace) is Globals:
+            missing = [
+                each
+                for each in body.__code__.co_names
+                if each in namespace and not dict.__contains__(namespace, each)
+            ]
+            added = {each: namespace.__missing__(each) for each in missing}
+            namespace.fixed |= added.keys()
+            dict.update(namespace, added)
         try:
-            return builtins.__build_class__(body, name, *bases, **options)
+            made = builtins.__build_class__(body, name, *bases, **options)
         finally:
-            namespace.fixed -= added.keys()
             for each in added:
+                namespace.fixed.discard(each)
                 dict.pop(namespace, each, None)
+    for each, value in [*vars(made).items()] if isinstance(made, type) else ():
+        own = unbound(value, source_of(value))
+        if own is not value:
+            type.__setattr__(made, each, own)
+    return made
+
+
+def unbound(own: Any, value: Any) -> Any:
+    """Keep what stands for a function in C from being bound as a method, which that never is."""
+    binds = type(own) is types.FunctionType and not hasattr(type(value), "__get__")
+    return staticmethod(own) if binds and own is not value else own
 
 
 BUILTINS["__build_class__"] = build_class
-
-
-class Locals(dict[str, Any]):
-    """The variables of a copy that runs a text, in which other names are those of its globals."""
-
-    names: Globals
-
-    def __missing__(self, name: str) -> Any:
-        return self.names[name]
 
 
 def running(run: Callable[..., Any]) -> Callable[..., Any]:
@@ -249,24 +250,21 @@ def running(run: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(run)
     def calling(source: Any, names: Any = None, variables: Any = None, /, **options: Any) -> Any:
-        frame, given = sys._getframe(1), variables
+        frame = sys._getframe(1)
         if names is None:
             names = frame.f_globals
-            variables = frame.f_locals if variables is None else variables
+            variables = {**frame.f_locals} if variables is None else variables
         if type(names) is dict and is_copied(frame):  # a namespace of its own
             names.setdefault("__builtins__", vars(builtins))
             names = globals_of(names)
         if type(names) is not Globals:
             return run(source, names, variables, **options)
         if variables is not None and variables is not names:
-            variables = Locals(variables)
-            variables.names = names
+            variables = collections.ChainMap(variables, names)
         try:
             return run(source, names, variables, **options)
         finally:
             names.write_back()
-            if given is not None and given is not names:
-                given.update(variables)
 
     return calling
 

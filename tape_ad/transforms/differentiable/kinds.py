@@ -16,7 +16,7 @@ from tape_ad.record.array_operators import ArrayOperators
 from tape_ad.record.constants import CONSTANTS
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.primals import is_number, primal
-from tape_ad.transforms.differentiable.questions import asks_for_float, keyed_by
+from tape_ad.transforms.differentiable.questions import beside_type
 from tape_ad.transforms.differentiable.reach import is_active
 from tape_ad.transforms.differentiable.table import (
     ABSENT,
@@ -152,10 +152,19 @@ def by_operator(original: type, name: str) -> Any:
     return calling
 
 
+def number_of(value: Any, kind: type) -> Any:
+    """Give what an object of Python's says it is as a number, which may be a handle."""
+    name = "__complex__" if issubclass(kind, (complex, np.complexfloating)) else "__float__"
+    method = getattr(type(value), name, None)
+    is_code = type(method) is types.FunctionType and not is_array_like(value)
+    return method(value) if is_code else value
+
+
 def standing_for(original: type, make: Any) -> None:
     """Let a class stand for a type of numbers, which gives handles when it is called with them."""
 
     def new(cls: type, *args: Any, **kwargs: Any) -> Any:
+        args = tuple(number_of(each, original) for each in args)
         if args and is_array_like(args[0]):
             return make(args[0])
         if args and isinstance(args[0], str) and args[0].startswith("Tensor("):
@@ -224,8 +233,8 @@ def as_real(handle: Any) -> Any:
 
 def complex_(*args: Any, **kwargs: Any) -> Any:
     """Stand in for `complex`, of one handle or of two parts."""
-    given = (*args, *kwargs.values())
-    if not any(map(is_active, given)):
+    args = tuple(number_of(each, complex) for each in args)
+    if not any(map(is_active, (*args, *kwargs.values()))):
         return complex(*args, **kwargs)
     real_part, imaginary = (
         [*args, 0][:2]
@@ -259,48 +268,70 @@ KNOWN[complex].__class__ = ComplexKind
 
 
 def tells_apart(frame: types.FrameType) -> bool:
-    """Tell whether a type is the key of a table with something else for Python's numbers."""
-    variable, *attributes = keyed_by(frame.f_code, frame.f_lasti) or ("",)
-    table = frame.f_locals.get(variable) if variable in frame.f_locals else None
-    if table is None and variable and variable in frame.f_globals:
-        table = frame.f_globals[variable]
-    for name in attributes:
-        table = getattr(table, name, None)
-    if not isinstance(table, Mapping):
-        return False
-    pairs = ((KNOWN[float], KNOWN[np.float64]), (KNOWN[complex], KNOWN[np.complex128]))
-    return any(one in table and table[one] is not table.get(other) for one, other in pairs)
+    """Tell whether what code asks of a type sets Python's numbers apart from NumPy's."""
+    for expression, words in beside_type(frame.f_code, frame.f_lasti):
+        if expression is None:
+            if words & {"float", "complex"}:
+                return True
+            continue
+        names: dict[str, Any] = {}
+        for space in (frame.f_globals, frame.f_locals):
+            names |= {name: space[name] for name in expression.co_names if name in space}
+        try:
+            value = eval(expression, {"__builtins__": BUILTINS}, names)  # noqa: S307 - of the code itself
+            asked = value if isinstance(value, TABLES) else (value,)
+            if any(is_set_apart(asked, *pair) for pair in ALIKE):
+                return True
+        except Exception:  # what the code itself will raise, or code of the object's
+            return True
+    return False
+
+
+TABLES = (Mapping, set, frozenset, list, tuple)
+
+ALIKE = (
+    *((KNOWN[float], KNOWN[np.float64]), (KNOWN[complex], KNOWN[np.complex128])),
+    *(("float", "float64"), ("complex", "complex128")),
+)
+"""Types that a handle stands for both of, and their names."""
+
+
+def is_set_apart(asked: Any, one: Any, other: Any) -> bool:
+    """Tell whether a table or list has another answer for one thing than for another."""
+    if isinstance(asked, Mapping):
+        return one in asked and asked[one] is not asked.get(other)
+    return one in asked and other not in asked
 
 
 class TypeKind(type):
-    """The type of what stands for `type`: called with one object, it says what that is."""
+    """The type of what stands for `type`: called with one object, it says what that is.
+
+    A metaclass that a copy derives from that is an ordinary one.
+    """
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if cls is not Type:
+            return super().__call__(*args, **kwargs)
         if len(args) != 1 or kwargs:
             return type(*args, **kwargs)
         if is_active(args[0]) and getattr(args[0], "ndim", None) == 0:
             frame = sys._getframe(1)
-            if asks_for_float(frame.f_code, frame.f_lasti):
-                raise NoRuleError(
-                    "type(x) of a handle is compared with Python's float or complex, but a handle "
-                    "stands for the numbers of Python and of NumPy alike; write isinstance"
-                )
             if tells_apart(frame):
                 raise NoRuleError(
-                    f"type(x) of a handle ({caller()}) is the key of a table that has another "
-                    "entry for Python's float than for np.float64, and a handle stands for both; "
-                    "write isinstance"
+                    f"type(x) of a handle ({caller()}) is compared with Python's float or complex, "
+                    "or is the key of a table that has another entry for that than for np.float64, "
+                    "and a handle stands for the numbers of both; write isinstance"
                 )
         return type_of(args[0])
 
     def __instancecheck__(cls, value: Any) -> bool:
-        return isinstance(value, type)
+        return isinstance(value, type) if cls is Type else super().__instancecheck__(value)
 
     def __eq__(cls, other: object) -> bool:
-        return True if other is cls or other is type else NotImplemented
+        return True if other is original_of(cls) else super().__eq__(other)
 
     def __hash__(cls) -> int:
-        return hash(type)
+        return type.__hash__(original_of(cls))
 
 
 class Type(type, metaclass=TypeKind):

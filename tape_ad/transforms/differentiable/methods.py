@@ -125,6 +125,9 @@ def viewing(handle: Any) -> Callable[..., Any]:
 
 def flags_of(handle: Any) -> Any:
     """Give the flags of a handle, which is read-only where it stands for the user's array."""
+    if hasattr(handle, "batch_here") and len(handle.stack):
+        one = handle.stack[0, ...]
+        return one.flags if type(one) is np.ndarray else flags_of(one)
     array = primal(handle)
     array = array.view() if type(array) is np.ndarray else np.empty(np.shape(array))
     functions = getattr(getattr(handle, "record", None), "functions", None)

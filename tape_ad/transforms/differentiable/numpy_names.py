@@ -242,9 +242,10 @@ def like(function: Function) -> Function:
 
     @functools.wraps(function)
     def calling(a: Any, *args: Any, **kwargs: Any) -> Any:
-        model = primal(as_array_handle(a)) if holds(a) else unwrapped(a)
+        given = as_array_handle(a) if holds(a) else unwrapped(a)
+        model = primal(given)
         if is_active(model) or hasattr(model, "batch_here"):
-            return making(model, *args, **kwargs)
+            return making(given, *args, **kwargs)
         return as_array_constants(making(model, *args, **kwargs))
 
     note_stand_in(function, calling)
@@ -321,6 +322,20 @@ def broadcast_arrays(*args: Any) -> tuple[Any, ...]:
             x.flags.writeable = False  # of what shows an element twice, for which NumPy warns else
         found.append(borrowed(x) if type(x) is np.ndarray else x)
     return tuple(found)
+
+
+@stands_in_for(np.broadcast)
+class Broadcast:
+    """Stand in for `numpy.broadcast`, which goes through the elements."""
+
+    def __init__(self, *args: Any) -> None:
+        self.parts = broadcast_arrays(*args)
+        self.shape, self.size = self.parts[0].shape, self.parts[0].size
+        self.nd = self.ndim = self.parts[0].ndim
+        self.numiter = len(args)
+
+    def __iter__(self) -> Iterator[Any]:
+        return zip(*[np.reshape(each, -1) for each in self.parts], strict=True)
 
 
 INITIAL: dict[Any, np.ufunc] = {

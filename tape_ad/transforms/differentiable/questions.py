@@ -25,7 +25,6 @@ ABSTRACT = frozenset(
 OF_NUMBERS = frozenset({"float", "complex", "float64", "float32", "complex128", "complex64"})
 """Names of the types of numbers, for which a copy has stand-ins."""
 
-NUMBERS_OF_PYTHON = frozenset({"float", "complex"})
 BY_CLASS = "the `__class__` of a number or array; write isinstance"
 BY_TYPE = "`x.dtype.type is`; write `==` in place of `is`"
 
@@ -92,49 +91,61 @@ def refusing(function: Callable[..., Any], question: str) -> Callable[..., Any]:
 
 
 @functools.lru_cache(8192)
-def asks_for_float(code: types.CodeType, at: int) -> bool:
-    """Tell whether the type that a function gets at an instruction is compared with Python's."""
-    tree = tree_of(code)
-    if tree is None:
-        return not NUMBERS_OF_PYTHON.isdisjoint(code.co_names)
-    place = place_of(code, at)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Compare):
-            operands = [node.left, *node.comparators]
-            if any(extent(asked_of(each)) == place for each in operands):
-                return not NUMBERS_OF_PYTHON.isdisjoint(words_in(operands))
-    return False
+def beside_type(
+    code: types.CodeType, at: int
+) -> tuple[tuple[types.CodeType | None, frozenset[str]], ...]:
+    """List what the type that a function gets at an instruction is compared with, or looked up in.
 
-
-@functools.lru_cache(8192)
-def keyed_by(code: types.CodeType, at: int) -> tuple[str, ...]:
-    """Name the table of which the type that a function gets at an instruction is the key.
-
-    The names are those of a variable and of attributes; there are none where it is no key.
+    Each is an expression, which is None where it is not known or calls something, and the words in
+    it. A variable that the type is assigned to is followed.
     """
     tree, place = tree_of(code), place_of(code, at)
-    for node in () if tree is None else ast.walk(tree):
+    if tree is None:
+        return ((None, frozenset(code.co_names)),)
+    names: set[str] = set()
+    for node in ast.walk(tree):
         match node:
+            case ast.Assign([*targets], value) if extent(value) == place:
+                names |= {each.id for each in targets if isinstance(each, ast.Name)}
+            case ast.NamedExpr(ast.Name(name), value) if extent(value) == place:
+                names.add(name)
+
+    def is_meant(node: ast.expr) -> bool:
+        match node:
+            case ast.Attribute(inner) | ast.NamedExpr(value=inner):
+                return is_meant(inner)
+            case ast.ListComp(inner) | ast.SetComp(inner) | ast.GeneratorExp(inner):
+                return is_meant(inner) or extent(node) == place
+            case ast.Tuple(parts) | ast.List(parts):
+                return any(map(is_meant, parts))
+            case ast.Name(name) if name in names:
+                return True
+        return extent(node) == place
+
+    beside: list[ast.expr] = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Compare(left, _, others) if any(map(is_meant, (left, *others))):
+                beside += [each for each in (left, *others) if not is_meant(each)]
             case ast.Subscript(table, key) | ast.Call(ast.Attribute(table, "get"), [key, *_]):
-                if isinstance(key, ast.Call) and extent(key) == place:
-                    *attributes, variable = names_of(table)
-                    return (variable, *reversed(attributes))
-    return ()
+                beside += [table] if is_meant(key) else []
+    return tuple((expression_of(each), frozenset(words_in([each]))) for each in beside)
 
 
-def names_of(node: ast.AST) -> Iterator[str]:
-    """Give the attributes that code looks up, the last first, and the variable whose they are."""
-    while isinstance(node, ast.Attribute):
-        yield node.attr
-        node = node.value
-    yield node.id if isinstance(node, ast.Name) else ""
+READ = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Tuple, ast.List, ast.Set)
+READ += (ast.Dict, ast.expr_context)  # type: ignore[assignment]  # of more classes
+"""What an expression consists of that calls nothing, but for `type`."""
 
 
-def asked_of(operand: ast.AST) -> ast.AST:
-    """Give what an operand is, or is an attribute of."""
-    while isinstance(operand, (ast.Attribute, ast.NamedExpr)):
-        operand = operand.value
-    return operand
+def expression_of(node: ast.expr) -> types.CodeType | None:
+    """Compile a part of a function, if it calls nothing; None otherwise."""
+    for each in ast.walk(node):
+        if not isinstance(each, READ) and ast.dump(getattr(each, "func", each)) != CALL_OF_TYPE:
+            return None
+    return compile(ast.Expression(node), "<type>", "eval")
+
+
+CALL_OF_TYPE = ast.dump(ast.Name("type", ast.Load()))
 
 
 def extent(node: Any) -> tuple[int, int, int, int]:

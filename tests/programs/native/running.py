@@ -12,7 +12,7 @@ import tape_ad as ta
 from tape_ad.base.trees import flatten
 from tape_ad.programs.engines.native.schedule import assembled
 
-__all__ = ["agree", "agree_to_the_bit", "natively", "same_bits"]
+__all__ = ["agree", "agree_to_the_bit", "leaves", "natively", "same_bits"]
 
 Array = Any
 

@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.lib.stride_tricks import sliding_window_view
 
 import tape_ad as ta
 from tape_ad.rules.numpy.einsum import contract
-from tests.programs.native.running import agree
+from tests.programs.native.running import agree, leaves
 from tests.programs.native.test_products import numbers
 
 SIZES = {"i": 5, "j": 6, "k": 7, "l": 4, "b": 3}
@@ -104,3 +105,48 @@ def test_parts_without_elements() -> None:
     x, y = numbers((3, 4), "f8"), numbers(4, "f8", 1)
     for _ in range(4):
         assert np.array_equal(fast(x, y), changed(x, y))
+
+
+LENGTHS = [(20, 3), (20, 1), (20, 20), (5, 4), (200, 70), (70, 64), (300, 13)]
+WINDOWED: dict[str, Any] = {
+    "by a kernel": lambda x, k: sliding_window_view(x, len(k)) @ k,
+    "kernel first": lambda x, k: k @ sliding_window_view(x, len(k)).T,
+    "einsum": lambda x, k: np.einsum("ij,j->i", sliding_window_view(x, len(k)), k),
+    "by several kernels": lambda x, k: (
+        sliding_window_view(x, len(k)) @ np.stack([k, 2 * k, -k], axis=1)
+    ),
+    "sums and extremes": lambda x, k: (
+        np.sum(sliding_window_view(x, len(k)), -1) * np.max(sliding_window_view(x, len(k)), -1)
+    ),
+    "in two dimensions": lambda x, k: np.einsum(
+        "ijkl,kl->ij", sliding_window_view(np.outer(x, x), (len(k), 2)), np.stack([k, -k], axis=1)
+    ),
+}
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("view", [lambda x: x, lambda x: x[::-1], lambda x: np.repeat(x, 2)[::2]])
+@pytest.mark.parametrize("function", WINDOWED.values(), ids=WINDOWED)
+def test_sliding_windows_and_their_pulls(function: Any, view: Any, dtype: str) -> None:
+    for size, count in LENGTHS[: 3 if function is WINDOWED["in two dimensions"] else None]:
+        x, k = view(numbers((size,), dtype)), numbers((count,), dtype, 1)
+        total = ta.value_and_grad(lambda x, k: np.sum(np.sin(function(x, k))), argnums=(0, 1))
+        fast = ta.compile(total, engine="native")
+        for _ in range(3):
+            found, expected = leaves(fast(x, k)), leaves(total(x, k))
+        for one, other in zip(found, expected, strict=True):
+            near = 1e-11 if dtype == "f8" else 2e-4
+            assert one.dtype == other.dtype
+            np.testing.assert_allclose(one, other, near, near * np.abs(other).max())
+
+
+def test_windows_of_what_is_written_over() -> None:
+    def changed(x: Any, k: Any) -> Any:
+        y = x * 2
+        before = sliding_window_view(y, 3) @ k
+        y[2] = 5.0
+        behind = sliding_window_view(y, 3) @ k
+        y[1:3] += before[:2]
+        return before + behind + sliding_window_view(y, 3)[:, 0]
+
+    agree(changed, numbers((9,), "f8"), numbers((3,), "f8", 1), units=64)

@@ -12,7 +12,7 @@ import scipy.linalg  # noqa: F401 - whose routines factorise
 import tape_ad as ta
 import tape_ad.scipy as tsp
 from tape_ad.programs.engines.native.lowering.generalized import cores_of
-from tests.programs.native.running import agree_to_the_bit, natively, same_bits
+from tests.programs.native.running import agree_to_the_bit, leaves, natively, same_bits
 
 Array = Any
 
@@ -60,7 +60,7 @@ VIEWS: dict[str, Callable[[Array], Array]] = {
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4", "c16", "c8", "i4"])
-@pytest.mark.parametrize("shape", [(1, 1), (4, 4), (3, 5, 5)])
+@pytest.mark.parametrize("shape", [(4, 4), (3, 5, 5)])
 @pytest.mark.parametrize("function", OF_SQUARE.values(), ids=OF_SQUARE)
 def test_square_matrices_have_numpys_bits(function: Any, shape: Any, dtype: str) -> None:
     agree_to_the_bit(function, numbers(shape, dtype) if dtype != "i4" else positive(shape, "i4"))
@@ -90,9 +90,71 @@ def test_stacks_of_equations_are_broadcast(a: Any, b: Any) -> None:
 
 
 def test_stacks_that_do_not_lie_in_a_row_are_copied() -> None:
-    x = np.swapaxes(positive((20, 12, 3, 3)), 0, 1)[::2, ::3]
+    x = np.swapaxes(positive((20, 12, 4, 4)), 0, 1)[::2, ::3]
     agree_to_the_bit(lambda x: np.swapaxes(np.linalg.inv(x), 0, 1), np.repeat(x, 11, 0))
-    agree_to_the_bit(np.linalg.solve, positive((40, 1, 3, 3)), numbers((1, 50, 3, 2)))
+    agree_to_the_bit(np.linalg.solve, positive((40, 1, 4, 4)), numbers((1, 50, 4, 2)))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4"])
+@pytest.mark.parametrize("stack", [(), (1,), (70,), (7, 3)])
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_matrices_of_few_rows_are_eliminated(view: Any, stack: Any, dtype: str) -> None:
+    def all_of_them(x: Array) -> Any:
+        b, vector = x[..., ::-1, :1], x[(0,) * (x.ndim - 2)][0]
+        solutions = np.linalg.solve(x, b), np.linalg.solve(x, vector)
+        return np.linalg.det(x), *np.linalg.slogdet(x), np.linalg.inv(x), *solutions
+
+    for rows in (1, 2, 3):
+        x = view(numbers((*stack, rows, rows), dtype) + 9 * np.tri(rows, dtype=dtype))
+        for found, expected in zip(*natively(all_of_them, x), strict=True):
+            assert found.dtype == expected.dtype
+            near = 1e-5 if found.dtype == np.float32 else 1e-12
+            np.testing.assert_allclose(found, expected, near, near * np.abs(expected).max())
+
+
+def test_no_matrices_at_all() -> None:
+    for function in (np.linalg.det, np.linalg.slogdet, np.linalg.inv):
+        fast = ta.compile(function, engine="native")
+        found = [fast(np.ones((0, 2, 2))) for _ in range(3)][-1]
+        for one, other in zip(leaves(found), leaves(function(np.ones((0, 2, 2)))), strict=True):
+            assert same_bits(one, other)
+
+
+SPECIAL = [
+    np.zeros((2, 2)),
+    np.ones((3, 3)),
+    np.arange(9.0).reshape(3, 3),
+    np.array([[0.0, 1.0], [0.0, 2.0]]),
+    np.array([[1.0, 2.0], [2.0, 4.0]]),
+    np.array([[0.0, 1.0], [1.0, 0.0]]),
+    np.array([[np.nan, 0.0], [0.0, 0.0]]),
+    np.array([[0.0, np.nan], [0.0, 1.0]]),
+    np.array([[np.inf, 1.0], [1.0, 1.0]]),
+    np.diag([1e200, 1e200]),
+    np.diag([1e-200, 1e-200]),
+    np.diag([1e-200, 1e-200, 1e300]),
+    np.diag([1.0, 1e-40]),
+    np.eye(3)[[1, 2, 0]],
+    np.eye(3)[[1, 0, 2]],
+]
+
+
+@pytest.mark.filterwarnings("ignore:(invalid|overflow|divide):RuntimeWarning")
+@pytest.mark.parametrize("a", SPECIAL, ids=range(len(SPECIAL)))
+def test_matrices_that_might_be_singular_are_numpys(a: Array) -> None:
+    for x in (a, np.stack([a, np.eye(len(a))])):
+        for function in (np.linalg.det, np.linalg.slogdet, np.linalg.inv):
+            fast = ta.compile(function, engine="native")
+            for _ in range(2):
+                fast(np.broadcast_to(np.eye(len(a)), x.shape).copy())
+            try:
+                expected = function(x)
+            except np.linalg.LinAlgError:
+                with pytest.raises(np.linalg.LinAlgError):
+                    fast(x)
+            else:
+                for one, other in zip(leaves(fast(x)), leaves(expected), strict=True):
+                    np.testing.assert_allclose(one, other, rtol=1e-13)
 
 
 @pytest.mark.parametrize("b", [(6,), (6, 3), (6, 1)])

@@ -16,6 +16,9 @@ FUNCTIONS: dict[str, Callable[[Array], Any]] = {
     "sums of rows": lambda x: (x * x[:1]).sum(axis=-1),
     "largest of rows": lambda x: np.max(x - x[:, :1], axis=-1),
     "sums of columns": lambda x: (x * x[:1]).sum(axis=0),
+    "sums of outer and inner": lambda x: (x[1:, ..., 1:] * x[:1, ..., :1]).sum(axis=(0, -1)),
+    "sum and truth": lambda x: np.sum(x[:, 1:] + np.any(x[1:, :1] > 0)) + np.sum(x * x[:1], axis=0),
+    "of float32": lambda x: np.sum(x[::-1, 1:].astype(np.float32), dtype=float),
     "sum of a part": lambda x: np.sum(x[:, 1:]),
     "largest of a part": lambda x: np.max(x[:, 1:]),
     "turned": lambda x: np.exp(x[::-1, ::-1] * x.T.T),
@@ -51,11 +54,10 @@ def test_one_loop_goes_over_short_rows(monkeypatch: pytest.MonkeyPatch) -> None:
         return found
 
     monkeypatch.setattr(bytecode.Bytecode, "in_rows", noting)
-    compiled = ta.compile(lambda x: x * x[:, :1], engine="native")
-    for _ in range(3):
-        compiled(np.ones((300, 9)))
-        compiled(np.ones((20_000, 9)))
-    assert [each[0] for each in rows] == [
-        300,
-        2500,
-    ]  # the second is left in eight turns, for threads
+    for threads in (1, 2):
+        compiled = ta.compile(lambda x: x * x[:, :1], engine="native", threads=threads)
+        for _ in range(3):
+            compiled(np.ones((300, 9)))
+            compiled(np.ones((20_000, 9)))
+    left = 20_000 // bytecode.FEW  # where there are threads to share them
+    assert [each[0] for each in rows] == [300, 20_000, 300, left]

@@ -187,6 +187,7 @@ RESULTS: dict[str, tuple[Any, Any]] = {
     "a sum": (lambda x: math.fsum([float(v) for v in x]), X),
     "complex": (lambda x: complex(float(x[0]), 1.0) ** 2, X),
     "cmath": (lambda x: cmath.exp(complex(x[0])), X),
+    "the angle": (lambda x: np.angle(complex(x[0], x[1])), X),
     "parts": (lambda x: (*math.modf(x[1]), math.frexp(x[0])[0]), X),
     "one of NumPy's": (lambda x: np.sin(x[0]) * float(x[1]), X),
     "beside float32": (lambda x: float(x.sum()) * np.ones(2, np.float32), X),

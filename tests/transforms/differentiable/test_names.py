@@ -13,6 +13,7 @@ import pytest
 import scipy.interpolate
 import scipy.linalg.cython_lapack
 import scipy.signal
+import scipy.sparse
 import scipy.special
 import scipy.stats
 
@@ -308,12 +309,81 @@ def changed(a: Any) -> Any:
     return np.sum(same**3)
 
 
+def of_a_metaclass(x: Any) -> Any:
+    class Doubling(type):
+        def __call__(cls, *args: Any) -> Any:
+            made = type.__call__(cls, *args)
+            made.value = made.value * 2
+            return made
+
+    class Held(metaclass=Doubling):
+        def __init__(self, value: Any) -> None:
+            self.value = value
+
+    assert isinstance(Held, Doubling)
+    assert not isinstance(int, Doubling)
+    return Held(x[0]).value ** 2
+
+
 BY_TYPE = {np.float64: 2.0, np.ndarray: 3.0}
 FACTORS: Any = {np.float64: 2.0, float: 3.0}
 
 
+SCALARS = (int, float)
+BOTH = (float, np.float64)
+
+
+def factor_of_a_variable(x: Any) -> Any:
+    kind = type(x[0])
+    return x[0] * FACTORS[kind]
+
+
 class Factors:
     table: ClassVar[Any] = {float: 3.0, int: 1.0}
+
+
+class OfBuiltins:
+    sine, longest, joined, number = math.sin, math.hypot, np.array, float
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __float__(self) -> float:
+        return float(self.value) ** 2
+
+    def __complex__(self) -> complex:
+        return complex(self.value, 1.0)
+
+    def computed(self, x: Any) -> Any:
+        total = self.sine(x[0]) + self.longest(x[0], x[1]) + self.number(x[2]) ** 2
+        return total + np.sum(self.joined([x[3], 1.0]) ** 2)
+
+
+def of_methods_in_c(x: Any) -> Any:
+    class Local(OfBuiltins):
+        largest, tangent, joined = max, math.tan, np.asarray
+
+    found = OfBuiltins(1.0).computed(x) + Local(x[1]).computed(x) + Local.tangent(x[0])
+    return found + Local(1.0).largest(x[0], x[1]) ** 2
+
+
+def by_text(x: Any) -> Any:
+    class Names:
+        def __getitem__(self, name: str) -> Any:
+            return {"u": x[1]}[name]
+
+    names, own = {"v": x[0], "np": np}, dict[str, Any]()
+    exec("q = np.sin(v)\ndef f(t): return np.asarray(t) ** 2\nr = f(q)", names)  # noqa: S102 - the form itself is tried
+    exec("z = a * 2", {"a": x[3]}, own)  # noqa: S102 - the same
+    return names["r"] + own["z"] + eval("u**2 + math.cos(u)", {"math": math}, Names())  # noqa: S307 - the same
+
+
+SPARSE = scipy.sparse.csr_array([[1.0, 2.0], [0.0, 3.0]])
+
+
+def with_sparse_arrays(x: Any) -> Any:
+    ones, own = np.ones(2), scipy.sparse.csr_array(np.outer(x[:2], x[2:]))
+    return np.sum((ones @ SPARSE) * x[:2]) + (ones @ own @ ones) ** 2 + (SPARSE * ones).sum() * x[0]
 
 
 MASK = np.array([[True, False], [False, True]])
@@ -361,6 +431,19 @@ ROWS: dict[str, Function] = {
     "np.array copies": lambda x: changed(np.array(x)) + np.sum(x**2),
     "asarray does not": lambda x: changed(np.asarray(x + 0.0)),
     "a table of types": lambda x: x[0] * BY_TYPE[type(x[0])] + np.sum(x) * BY_TYPE[type(x)],
+    "types that are alike": lambda x: (
+        x[0] * (type(x[0]) is type(x[1])) * (type(x[0]) in BOTH) + x[1] * (type(x[0]) is int)
+    ),
+    "a metaclass": of_a_metaclass,
+    "functions in C as attributes": of_methods_in_c,
+    "an object that gives a number": lambda x: (
+        float(OfBuiltins(x[0])) + abs(complex(OfBuiltins(x[1]))) ** 2
+    ),
+    "eval and exec": by_text,
+    "sparse arrays beside arrays": with_sparse_arrays,
+    "broadcast": lambda x: (
+        sum(a * b for a, b in np.broadcast(x, [[x[0]], [2.0]])) * np.broadcast(x, 1.0).size
+    ),
     "ndmin": lambda x: np.sum(np.array(x, ndmin=3) ** 2),
     "zeros": filled(np.zeros, 3),
     "ones": filled(np.ones, 3),
@@ -724,6 +807,15 @@ def test_flat_elements_are_compared_and_attributes_of_handles_alone_are_not_ther
     [
         lambda x: x[0] * FACTORS[type(float(x[0]))],
         lambda x: x[0] * Factors.table.get(type(x[0]), 1.0),
+        lambda x: x[0] * {float: 2.0, np.float64: 1.0}[type(x[0])],
+        lambda x: x[0] * [FACTORS][0][(kind := type(x[0]))] * len(kind.__name__),
+        lambda x: x[0] * (type(x[0]) in SCALARS),
+        lambda x: x[0] * (type(x[0]) == type(1.0)),  # noqa: E721, UP003 - the form itself is tried
+        lambda x: x[0] * ((type(x[0]), 1) == (float, 1)),
+        lambda x: x[0] * ({type(each) for each in x} <= {int, float}),
+        lambda x: x[0] * (set(map(type, x)) == {float}),
+        lambda x: x[0] * (type(x[0]).__name__ == "float"),
+        factor_of_a_variable,
     ],
 )
 def test_a_table_that_tells_pythons_numbers_from_numpys_is_refused(function: Function) -> None:

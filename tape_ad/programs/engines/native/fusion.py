@@ -20,14 +20,10 @@ from tape_ad.programs.engines.native.ir import (
     RuntimeCheck,
     is_external,
 )
-from tape_ad.programs.engines.native.lowering import Lowered, LoweredStep
+from tape_ad.programs.engines.native.lowering import Lowered, LoweredStep, changes
 from tape_ad.programs.engines.native.lowering.calls import Work
 from tape_ad.programs.engines.plans import LiveRanges, overwritten
 from tape_ad.programs.program import Call, Guard, Program, Value, body_of, root_of
-from tape_ad.rules.maps.indexing import added_at
-from tape_ad.rules.numpy.updates import updated
-
-IN_PLACE: frozenset[Any] = frozenset({updated, added_at})
 
 
 def reuse_memory(lowered: Lowered, own: Collection[Value] = ()) -> Lowered:
@@ -87,11 +83,6 @@ def last_uses(program: Program) -> dict[Call, Value]:
                 found[step] = base
                 break
     return found
-
-
-def changes(call: Call) -> bool:
-    """Tell whether a call gives an array with a part changed."""
-    return type(call.function).__hash__ is not None and call.function in IN_PLACE
 
 
 @define(eq=False)

@@ -114,6 +114,11 @@ class MemoryMap:
         In how many systems of equations matrices in the memory of a value are.
     factors : dict of MemRef to tuple of MemRef
         Those of matrices that have been factorised, with their pivots.
+    products : dict of MemRef to list of MemRef
+        What an array is the product of, where that is repeated along axes: who reads the array a
+        few times may multiply instead.
+    changing : set of Value or None
+        The memory that is written over later; None where nobody knows.
     """
 
     def __init__(self, uses: Mapping[Value, int] = MappingProxyType({})) -> None:
@@ -121,6 +126,8 @@ class MemoryMap:
         self.constants: list[Constant] = []
         self.uses = uses
         self.factors: dict[MemRef, tuple[MemRef, MemRef]] = {}
+        self.products: dict[MemRef, list[MemRef]] = {}
+        self.changing: set[Value] | None = None
 
     def of(self, value: Value) -> MemRef | None:
         """Give the reference to a value; None if native code cannot use it."""
@@ -136,6 +143,18 @@ class MemoryMap:
             return False  # what it shows may depend on values
         self._known[call.outputs[0]] = viewed_at(call, self)
         return True
+
+    def note_product(self, nest: "LoopNest") -> None:
+        """Note what a nest multiplies, if that is all that it does."""
+        if self.changing is None or len(nest.reads) != 2 or len(nest.writes) != 1 or nest.callee:
+            return
+        product, *rest = nest.ops or [None]
+        if product is None or product.function is not np.multiply or {*product.args} != {-1, -2}:
+            return
+        added = all(op.function is np.add and isinstance(op.args[1], Literal) for op in rest)
+        repeated = any(0 in ref.strides for ref in nest.reads)
+        if added and repeated and self.changing.isdisjoint(nest.read_roots):
+            self.products[nest.writes[0][1]] = nest.reads
 
     def forget(self, value: Value) -> None:
         """Let a value be where it would have been."""

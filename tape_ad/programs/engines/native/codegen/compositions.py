@@ -6,6 +6,7 @@ elements. Here each element goes the way that is right for it.
 
 import functools
 import math
+import operator
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -32,7 +33,6 @@ from tape_ad.programs.engines.native.codegen.ir_builder import (
     cast,
     select,
 )
-from tape_ad.programs.engines.native.runtime.compiling import host
 from tape_ad.rules.maps.elementwise import selected_plainly
 from tape_ad.rules.numpy import continued
 from tape_ad.rules.numpy.elementwise import slope_in_base, slope_in_exponent
@@ -40,22 +40,10 @@ from tape_ad.rules.numpy.elementwise import slope_in_base, slope_in_exponent
 of_parts = ComplexVector.of
 
 
-@functools.cache
-def fuses() -> bool:
-    """Tell whether the processor adds a product without rounding it before, as NumPy has it do."""
-    features = host().features
-    return bool(features.get("fma") or features.get("neon"))
-
-
-def product_and(x: VectorValue, y: VectorValue, rest: VectorValue) -> VectorValue:
-    """Give x * y + rest, rounded once where it can be."""
-    return x.builder.intrinsic("fma", x, y, rest) if fuses() else x * y + rest
-
-
 def multiply(x: Any, y: Any) -> VectorValue:
     """Multiply by the four products of parts, of which NumPy rounds two."""
-    re = product_and(x.re, y.re, -(x.im * y.im))
-    return of_parts(re, product_and(x.re, y.im, x.im * y.re))
+    re = floats.product_and(x.re, y.re, -(x.im * y.im))
+    return of_parts(re, floats.product_and(x.re, y.im, x.im * y.re))
 
 
 def divide(x: Any, y: Any) -> Any:
@@ -118,7 +106,7 @@ class Composition:
     formula : callable
         Of the operands' vector values, and of what else the function is called with.
     operands : int
-        How many of the first arguments are arrays.
+        How many of the first arguments are arrays; 0 for any number.
     kinds : str
         The kinds of dtypes that the operands may have.
     alike : int
@@ -132,7 +120,7 @@ class Composition:
 
     def takes(self, dtypes: Sequence[np.dtype[Any]]) -> bool:
         """Tell whether it is for operands of these dtypes."""
-        fits = len(dtypes) == self.operands and len(set(dtypes[self.alike :])) < 2
+        fits = self.operands in (0, len(dtypes)) and len(set(dtypes[self.alike :])) < 2
         return fits and {dtype.kind for dtype in dtypes} <= set(self.kinds)
 
 
@@ -160,7 +148,7 @@ def over_square(x: VectorValue, y: VectorValue) -> VectorValue:
 def base_slope(out: VectorValue, x: VectorValue, y: VectorValue) -> VectorValue:
     """y * x**(y - 1), by the power itself where that has all its digits; 0 where y is."""
     exponent = x.builder.number(y)
-    if exponent is not None and exponent - 1 in floats.POWERS:
+    if exponent is not None and floats.shorter_power(exponent - 1):
         return y * floats.power(x, x.like(exponent - 1)) if exponent else x.like(0.0)
     limits = np.finfo(out.dtype)
     size = absolute(out)
@@ -175,6 +163,77 @@ def exponent_slope(out: VectorValue, x: VectorValue, y: VectorValue) -> VectorVa
     slope = out * log(x)
     zero = (out == 0.0) | ((x == 0.0) & (y == 0.0))
     return select(is_finite(slope) | ~zero, slope, slope.like(0.0))
+
+
+# Matrices of few rows
+
+
+def eliminated(rows: list[list[VectorValue]]) -> tuple[VectorValue, VectorValue]:
+    """Make an upper triangle of rows, with partial pivoting.
+
+    Returns
+    -------
+    even, sure : VectorValue
+        Whether an even number of rows has been exchanged; and whether no pivot, rounded in another
+        way, might be 0: each is large beside the column that it comes of.
+    """
+    count, columns = len(rows), [list(column) for column in zip(*rows, strict=True)]
+    even = sure = rows[0][0] == rows[0][0]
+    for k, upper in enumerate(rows):
+        for lower in rows[k + 1 :]:
+            larger = absolute(lower[k]) > absolute(upper[k])
+            for column in range(k, len(upper)):
+                x, y = upper[column], lower[column]
+                upper[column], lower[column] = select(larger, y, x), select(larger, x, y)
+            even = even ^ larger
+        for lower in rows[k + 1 :]:
+            factor = lower[k] / upper[k]
+            for column in range(k + 1, len(upper)):
+                lower[column] = lower[column] - factor * upper[column]
+        pivot = absolute(upper[k])
+        sizes = [absolute(x) * (16 * count * float(np.finfo(x.dtype).eps)) for x in columns[k]]
+        sure = functools.reduce(operator.and_, [pivot > size for size in sizes], sure)
+    return even, sure
+
+
+def determinant(*elements: VectorValue, rows: int, asked: str) -> VectorValue:
+    """Give the determinant of a matrix, its sign or its logarithm; or whether it is sure.
+
+    The product of pivots may leave the range of numbers where that of NumPy's does not, which is
+    the sum of their logarithms.
+    """
+    triangle = [list(elements[k : k + rows]) for k in range(0, rows * rows, rows)]
+    even, sure = eliminated(triangle)
+    pivots = [row[k] for k, row in enumerate(triangle)]
+    if asked == "logarithm":
+        return functools.reduce(operator.add, [log(absolute(pivot)) for pivot in pivots])
+    if asked == "sign":
+        pivots = [floats.copysign(pivot.like(1.0), pivot) for pivot in pivots]
+    product = functools.reduce(operator.mul, pivots)
+    if asked == "is sure":
+        limits = np.finfo(product.dtype)
+        size = absolute(product)
+        sure = functools.reduce(operator.and_, map(is_finite, elements), sure)
+        return sure & (size >= float(limits.tiny)) & (size <= float(limits.max))
+    return select(even, product, -product)
+
+
+def unknown(*elements: VectorValue, rows: int, asked: int | str) -> VectorValue:
+    """Give one of the unknowns of equations, or whether it is sure that there are solutions.
+
+    The right sides are behind the rows' elements.
+    """
+    triangle = [list(elements[k : k + rows + 1]) for k in range(0, len(elements), rows + 1)]
+    _, sure = eliminated(triangle)
+    found: list[VectorValue] = []
+    for k in reversed(range(rows)):
+        left = triangle[k][rows]
+        for j, x in zip(reversed(range(k + 1, rows)), found, strict=True):
+            left = left - triangle[k][j] * x
+        found.append(left / triangle[k][k])
+    if isinstance(asked, str):
+        return functools.reduce(operator.and_, map(is_finite, found), sure)
+    return found[rows - 1 - asked]
 
 
 # NumPy's own
@@ -253,6 +312,8 @@ COMPOSITIONS: Mapping[Any, Composition] = MappingProxyType(
         np.sinc: Composition(sinc),
         np.isclose: Composition(is_close, 2),
         known_power: Composition(known_power, kinds="iu"),
+        determinant: Composition(determinant, 0),
+        unknown: Composition(unknown, 0),
         floats.power_by_one: Composition(floats.power_by_one, 2),
         floats.clipped_by_two: Composition(floats.clipped_by_two, 3),
         np.isposinf: Composition(lambda x: x == np.inf),

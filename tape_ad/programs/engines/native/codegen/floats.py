@@ -1,5 +1,6 @@
 """Formulas of float32 and float64, one line per function."""
 
+import functools
 import math
 import operator
 from collections.abc import Callable, Mapping
@@ -11,6 +12,7 @@ from numpy._core import umath
 
 from tape_ad.base.naming import COMPARISONS, PYTHON_OPERATORS
 from tape_ad.programs.engines.native.codegen.ir_builder import BOOL, VectorValue, select
+from tape_ad.programs.engines.native.runtime.compiling import host
 
 Formula = Callable[..., VectorValue]
 
@@ -172,9 +174,67 @@ def quotient(x: float, y: float, dtype: np.dtype[Any]) -> float:
     return float(dtype.type(x) / dtype.type(y))
 
 
+@functools.cache
+def fuses() -> bool:
+    """Tell whether the processor adds a product without rounding it before, as NumPy has it do."""
+    features = host().features
+    return bool(features.get("fma") or features.get("neon"))
+
+
+def product_and(x: VectorValue, y: VectorValue, rest: VectorValue) -> VectorValue:
+    """Give x * y + rest, rounded once where it can be."""
+    return x.builder.intrinsic("fma", x, y, rest) if fuses() else x * y + rest
+
+
+MOST = 64
+"""Up to which whole exponent a power is one of products."""
+
+
+def shorter_power(exponent: Any) -> Formula | None:
+    """Find the formula of powers by one number, where there is a shorter one than the library's."""
+    known = POWERS.get(exponent)
+    if known is None and exponent is not None and abs(exponent) <= MOST and is_whole(exponent):
+        return functools.partial(by_products, exponent=int(exponent))
+    return known
+
+
+def is_whole(exponent: float) -> bool:
+    """Tell whether a power is one of products, which processors can do without rounding them."""
+    return exponent == int(exponent) and fuses()
+
+
+def by_products(x: VectorValue, exponent: int) -> VectorValue:
+    """Raise to a whole power within a unit: each product is kept with what has been rounded off."""
+    base: tuple[VectorValue, VectorValue | None] = x, None
+    if exponent < 0:
+        quotient = 1.0 / x
+        base = quotient, quotient * product_and(-quotient, x, x.like(1.0))
+    found, rest = base
+    for bit in f"{abs(exponent):b}"[1:]:
+        found, rest = product_with_rest((found, rest), (found, rest))
+        if bit == "1":
+            found, rest = product_with_rest((found, rest), base)
+    assert rest is not None  # noqa: S101 - for mypy: there has been a product
+    both = found + rest
+    size = absolute(both)
+    return select((size > 0.0) & (size < np.inf), both, found)
+
+
+def product_with_rest(
+    x: tuple[VectorValue, VectorValue | None], y: tuple[VectorValue, VectorValue | None]
+) -> tuple[VectorValue, VectorValue]:
+    """Multiply numbers that have rests, which may be None for 0, and give the rest as well."""
+    product = x[0] * y[0]
+    rest = product_and(x[0], y[0], -product)
+    for one, other in ((x[1], y[0]), (y[1], x[0])):
+        if one is not None:
+            rest = product_and(one, other, rest)
+    return product, rest
+
+
 def power(x: VectorValue, y: VectorValue) -> VectorValue:
-    """Raise to a power; to some that are known by shorter ways, NumPy's or of two products."""
-    shorter = POWERS.get(x.builder.number(y))
+    """Raise to a power; to some that are known by shorter ways, NumPy's or by products."""
+    shorter = shorter_power(x.builder.number(y))
     return shorter(x) if shorter else x.builder.function("pow", x, y)
 
 

@@ -270,9 +270,9 @@ def one_of(dtype: np.dtype[Any]) -> str:
     return "1.0" if dtype.kind == "f" else "1"
 
 
-ASSIGN, JOIN, EACH = "assign", "join", "each"
+ASSIGN, JOIN, EACH, ROWS = "assign", "join", "each", "rows"
 """What a reduction does: it stores one result, brings it together with the one that is there, or
-brings each element together with the one that is there."""
+brings each element together with the one that is there; or it joins that of all rows of a loop."""
 
 
 @frozen
@@ -308,10 +308,13 @@ class Accumulators:
         What writes the body of the loop.
     epilogues : dict of int to Epilogue
         By the number of the operand that is the result.
+    over_rows : bool
+        Whether they are those of the loop over rows, which is the outermost level.
     """
 
     builder: IRBuilder
     epilogues: dict[int, Epilogue]
+    over_rows: bool = False
     _declarations: dict[str, str] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -349,9 +352,11 @@ class Accumulators:
     def finished(self, level: int) -> Iterator[str]:
         """Write that the lanes of the outermost level come together, and go."""
         for number, epilogue in self.epilogues.items():
+            if (epilogue.mode == ROWS) != self.over_rows:
+                continue
             width = self.builder.lanes
             builder = IRBuilder(width, library(), prefix=f"%z{number}.")
-            value = self._so_far(builder, number, level)
+            value = self._so_far(builder, number, f"{level}.next" if self.over_rows else level)
             while width > 1:
                 width //= 2
                 inner = IRBuilder(width, library(), prefix=f"%z{number}.{width}.")
@@ -360,7 +365,7 @@ class Accumulators:
             last = IRBuilder(1, library(), prefix=f"%y{number}.")
             last.lines, last.declarations = builder.lines, builder.declarations
             value = moved(value, last)
-            if epilogue.mode == JOIN:
+            if epilogue.mode != ASSIGN:
                 before = load_element(last, f"%p{number}", epilogue.dtype)
                 value = joined(epilogue.ufunc, before, value)
             store_element(value, f"%p{number}", epilogue.dtype)
@@ -370,7 +375,7 @@ class Accumulators:
     def _identity(self, epilogue: Epilogue) -> VectorValue:
         return self.builder.constant(identity_of(epilogue.ufunc, epilogue.dtype), epilogue.dtype)
 
-    def _so_far(self, builder: IRBuilder, number: int, level: int) -> VectorValue:
+    def _so_far(self, builder: IRBuilder, number: int, level: int | str) -> VectorValue:
         """Give what a level has brought together."""
         dtype = self.epilogues[number].dtype
         if dtype.kind != "c":
@@ -562,6 +567,9 @@ class Writer:
             self.builder,
             {k: each for k, each in enumerate(loop.epilogues, start=first) if each.mode != EACH},
         )
+        self.deep = 3 if self.inner.have_sum else 1
+        together = {k: each for k, each in self.inner.epilogues.items() if each.mode == ROWS}
+        self.rows = Accumulators(self.builder, together, over_rows=True)
 
     # One element
 
@@ -594,28 +602,49 @@ class Writer:
     def computed(self, reads: Sequence[VectorValue]) -> list[VectorValue]:
         """Write the operations."""
         values: list[VectorValue] = []
-        for op in self.loop.ops:
-            args = [self.argument(arg, reads, values) for arg in op.args]
+        alike = self.same_for_all()
+        ahead = IRBuilder(self.lanes, library(), prefix="%before.")
+        for number, op in enumerate(self.loop.ops):
+            builder = ahead if number in alike else self.builder
+            args = [
+                moved(each, builder) if builder is ahead else each
+                for each in (self.argument(arg, reads, values, builder) for arg in op.args)
+            ]
             if op.function is conversion:
-                values.append(cast(args[0], op.dtypes[-1]))
+                value = cast(args[0], op.dtypes[-1])
             else:
-                values.append(lowered(self.builder, op.function, op.dtypes, args))
+                value = lowered(builder, op.function, op.dtypes, args)
+            values.append(moved(value, self.builder) if builder is ahead else value)
+        self.operands.ahead += ahead.lines
+        self.builder.declarations |= ahead.declarations
         return values
 
+    def same_for_all(self) -> set[int]:
+        """Give the operations whose results all elements share, which come before the loop."""
+        found: set[int] = set()
+        same = {~k for k, (_, access) in enumerate(self.loop.reads) if access == SAME}
+        for number, op in enumerate(self.loop.ops if not self.loop.single else ()):
+            if all(isinstance(arg, Literal) or arg in found or arg in same for arg in op.args):
+                found.add(number)
+        return found
+
     def argument(
-        self, arg: Argument, reads: Sequence[VectorValue], values: Sequence[VectorValue]
+        self,
+        arg: Argument,
+        reads: Sequence[VectorValue],
+        values: Sequence[VectorValue],
+        builder: IRBuilder | None = None,
     ) -> VectorValue:
         """Give what an argument stands for."""
         if isinstance(arg, Literal):
-            return self.builder.constant(arg.number, arg.dtype)
+            return (builder or self.builder).constant(arg.number, arg.dtype)
         return values[arg] if arg >= 0 else reads[~arg]
 
     # Many elements
 
     def looped(self) -> Iterator[str]:
         """Write the loop: up to three, one in the other, where something is added up."""
-        body = self.body()
-        deep = 3 if self.inner.have_sum else 1
+        body, deep = self.body(), self.deep
         yield "entry:"
         yield from self.pointers()
         yield "  %n = load i64, ptr %dims"
@@ -656,15 +685,18 @@ class Writer:
         yield "  %k = phi i64 [0, %entry], [%k.next, %done]"
         for number in range(count):
             yield f"  %p{number} = phi ptr [%b{number}, %entry], [%p{number}.next, %done]"
+        yield from self.rows.begun(self.deep, "entry", "done")
 
     def next_row(self) -> Iterator[str]:
-        """Write the way to the next row."""
+        """Write the way to the next row, and behind the last one what all rows have one of."""
+        yield from self.rows.carried(self.deep)
         for number in range(self.count):
             yield f"  %p{number}.next = getelementptr i8, ptr %p{number}, i64 %q{number}"
         yield "  %k.next = add i64 %k, 1"
         yield "  %k.more = icmp ult i64 %k.next, %rows"
         yield "  br i1 %k.more, label %row, label %end"
         yield "end:"
+        yield from self.rows.finished(self.deep)
 
     @property
     def count(self) -> int:

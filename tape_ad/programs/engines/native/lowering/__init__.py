@@ -47,6 +47,8 @@ from tape_ad.programs.program import COMPUTED, Call, Constant, Guard, Program, S
 from tape_ad.programs.program.loops import Loop
 from tape_ad.record.sweeps import all_finite
 from tape_ad.rules import facts_of
+from tape_ad.rules.maps.indexing import added_at
+from tape_ad.rules.numpy.updates import updated
 
 NUMBERS = frozenset({int, float, complex, bool})
 
@@ -339,6 +341,8 @@ def lower(
         if call.args and type(call.args[0]) is Value
     )
     memory_map = MemoryMap(Counter(matrices))
+    if not placed:  # in a loop what is carried changes
+        memory_map.changing = {root_of(call.args[0]) for call in program.calls if changes(call)}
     for value, ref in placed.items():
         memory_map.put(value, ref)
     cache = LoweringCache(memory_map)
@@ -368,12 +372,23 @@ def lower(
                 steps.append(LoweredStep(step, reason=str(reason)))
                 continue
             cache.remember(key, step, work)
+            if len(work) == 1 and type(work[0]) is LoopNest:
+                memory_map.note_product(work[0])
             parts = [canonical(each) for each in work if not is_empty(each)]
             steps.append(LoweredStep(step, parts))
         else:
+            memory_map.note_product(nest)
             steps.append(LoweredStep(step, [nest]))
         native.update(step.outputs)
     return Lowered(program, steps, memory_map)
+
+
+IN_PLACE: frozenset[Any] = frozenset({updated, added_at})
+
+
+def changes(call: Call) -> bool:
+    """Tell whether a call gives an array with a part changed."""
+    return type(call.function).__hash__ is not None and call.function in IN_PLACE
 
 
 def lowered_loop(call: Call, body: Any, memory_map: MemoryMap, guards: int) -> LoweredStep:

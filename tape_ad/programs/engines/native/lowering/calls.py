@@ -380,9 +380,12 @@ def composed(lowering: Lowering) -> None:
 
 
 def dtype_of(arg: Any, out: np.dtype[Any]) -> np.dtype[Any]:
-    """Say of what dtype an operand is; numbers are weak."""
+    """Say of what dtype an operand is; numbers are weak, and a complex one is complex still."""
     dtype: np.dtype[Any] | None = getattr(arg, "dtype", None)
-    return out if dtype is None else dtype
+    if dtype is not None:
+        return dtype
+    kind = arg.kind if type(arg) is Value else type(arg)
+    return np.result_type(out, 1j) if kind is complex else out
 
 
 def clipped(lowering: Lowering) -> None:

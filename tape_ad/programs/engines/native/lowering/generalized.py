@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.programs.engines.native.codegen.compositions import determinant, unknown
+from tape_ad.programs.engines.native.codegen.elementwise import Bound
 from tape_ad.programs.engines.native.codegen.gathers import framed
 from tape_ad.programs.engines.native.ir import (
     SIMPLE,
@@ -35,6 +37,7 @@ from tape_ad.programs.engines.native.lowering.calls import (
     converted,
     copy,
     moved,
+    with_axis,
 )
 from tape_ad.programs.engines.native.lowering.reductions import ended
 from tape_ad.programs.engines.native.runtime.compiling import capsule_address, inner_loop
@@ -247,10 +250,89 @@ def of_one(
     return lower
 
 
+SMALL, COLUMNS = 3, 8
+"""Up to how many rows a matrix is eliminated element by element, and with how many right sides."""
+
+
+def is_small(*matrices: MemRef) -> bool:
+    """Tell whether matrices, of which the first is square, are eliminated element by element."""
+    return matrices[0].shape[-1] <= SMALL and all(ref.dtype.kind in "fiub" for ref in matrices)
+
+
+def of_elements(nest: LoopNest, formula: Any, asked: Any, a: MemRef, sides: Any = None) -> Argument:
+    """Compute what is asked of matrices, one for each element of a nest."""
+    elements: list[Argument] = []
+    rows = a.shape[-1]
+    for i in range(rows):
+        for j in range(rows):
+            part = a.part((..., i, j))
+            missing = len(nest.shape) - len(part.shape)  # along the columns of right sides
+            for _ in range(missing if sides is not None else 0):
+                part = with_axis(part, len(part.shape))
+            elements.append(nest.cast(nest.read(part.broadcast(nest.shape)), DOUBLE))
+        if sides is not None:
+            elements.append(sides[i])
+    function = Bound(formula, (), (("rows", rows), ("asked", asked)))
+    kinds = [DOUBLE] * len(elements)
+    return nest.op(function, [*kinds, BOOL if asked == "is sure" else DOUBLE], *elements)
+
+
+def check_all(lowering: Lowering, nest: LoopNest, tests: Sequence[Argument]) -> None:
+    """Leave everything to NumPy where something is not true of each element of a nest."""
+    word = lowering.temporary((), BOOL)
+    fine = functools.reduce(lambda x, y: nest.op(np.logical_and, [BOOL] * 3, x, y), tests)
+    if nest.shape:
+        ended(nest, np.logical_and, fine, range(len(nest.shape)), word)
+    else:
+        nest.write(fine, word)
+    lowering.work.append(RuntimeCheck(word, 1))
+
+
+def determined(name: str, *asked: str) -> Callable[[Lowering], None]:
+    """Make what lowers a determinant, or its sign and its logarithm."""
+    by_lapack = of_one(name, "a", may_fail=False)
+
+    def lower(lowering: Lowering) -> None:
+        a = lowering.source(lowering.options("a")["a"])
+        if not is_small(a):
+            by_lapack(lowering)
+            return
+        nest = lowering.nest(a.shape[:-2])
+        for each, out in zip(asked, lowering.outs, strict=True):
+            nest.write(of_elements(nest, determinant, each, a), out)
+        check_all(lowering, nest, [of_elements(nest, determinant, "is sure", a)])
+
+    return lower
+
+
+def eliminated(lowering: Lowering, a: MemRef, b: MemRef | None, out: MemRef) -> None:
+    """Solve equations, for each column of right sides anew; without them, invert."""
+    rows, tests = range(a.shape[-1]), []
+    nest = lowering.nest(a.shape[:-2] if b is None else (*out.shape[:-2], out.shape[-1]))
+    for column in rows if b is None else [slice(None)]:
+        if b is None:
+            sides: list[Argument] = [Literal.of(i == column, DOUBLE) for i in rows]
+        else:
+            parts = [b.part((..., i, slice(None))).broadcast(nest.shape) for i in rows]
+            sides = [nest.cast(nest.read(part), DOUBLE) for part in parts]
+        for i in rows:
+            part = out.part((..., i, column))
+            nest.write(of_elements(nest, unknown, i, a, sides), part)
+        tests.append(of_elements(nest, unknown, "is sure", a, sides))
+    check_all(lowering, nest, tests)
+
+
 def solved(lowering: Lowering) -> None:
     """Lower `numpy.linalg.solve`."""
     found = lowering.options("a", "b")
     a, b = lowering.source(found["a"]), lowering.source(found["b"])
+    if is_small(a, b) and (len(b.shape) == 1 or b.shape[-1] <= COLUMNS):
+        vector = len(b.shape) == 1
+        sides, out = (
+            with_axis(ref, len(ref.shape)) if vector else ref for ref in (b, lowering.out)
+        )
+        eliminated(lowering, a, sides, out)
+        return
     if is_shared(lowering, a) and len(b.shape) <= 2 and b.dtype.kind in "biuf" + a.dtype.kind:
         by_factors(lowering, a, b)
         return
@@ -617,7 +699,9 @@ def by_factors(lowering: Lowering, a: MemRef, b: MemRef) -> None:
 def inverted(lowering: Lowering) -> None:
     """Lower `numpy.linalg.inv`."""
     a = lowering.source(lowering.options("a")["a"])
-    if is_shared(lowering, a):
+    if is_small(a):
+        eliminated(lowering, a, None, lowering.out)
+    elif is_shared(lowering, a):
         by_factors(lowering, a, lowering.constant(np.eye(a.shape[0])))
     else:
         computed(lowering, lapack("inv"), [a], [lowering.out], may_fail=True)
@@ -753,8 +837,8 @@ OURS: Mapping[Any, Callable[[Lowering], None]] = {
 LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     np.linalg.solve: solved,
     np.linalg.inv: inverted,
-    np.linalg.det: of_one("det", "a", may_fail=False),
-    np.linalg.slogdet: of_one("slogdet", "a", may_fail=False),
+    np.linalg.det: determined("det", "determinant"),
+    np.linalg.slogdet: determined("slogdet", "sign", "logarithm"),
     np.linalg.cholesky: of_one("cholesky_", "a", "upper", by={False: "lo", True: "up"}),
     np.linalg.eigh: of_one("eigh_", "a", "UPLO", by=UPLO),
     np.linalg.eigvalsh: of_one("eigvalsh_", "a", "UPLO", by=UPLO),

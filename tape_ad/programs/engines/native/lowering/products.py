@@ -1,5 +1,6 @@
 """Products of matrices, by NumPy's own loops, which call BLAS, and sums over named axes."""
 
+import functools
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +12,9 @@ from attrs import frozen
 from tape_ad.programs.engines.native.ir import (
     Argument,
     Literal,
+    LoopNest,
     MemRef,
+    Reduction,
     RuntimeCheck,
     iteration_space,
 )
@@ -19,6 +22,7 @@ from tape_ad.programs.engines.native.lowering.calls import (
     Lowering,
     NotLowerable,
     converted,
+    moved,
     with_axis,
 )
 from tape_ad.programs.engines.native.lowering.generalized import over_stack
@@ -26,9 +30,12 @@ from tape_ad.programs.engines.native.lowering.reductions import brought_together
 from tape_ad.programs.passes.inlining import kind_of, resolved
 from tape_ad.programs.program import Value
 from tape_ad.record.spaces import times_ones
+from tape_ad.rules.base import along
 from tape_ad.rules.maps.matrix_products import scaled_rows, times_matrix
 from tape_ad.rules.nn.affine import linear, two_linear
 from tape_ad.rules.numpy.einsum import contract
+from tape_ad.rules.numpy.rearranging import Windows
+from tape_ad.rules.plain_maps import pulled
 
 CORES: frozenset[Any] = frozenset(
     getattr(np, name) for name in ("matmul", "vecdot", "matvec", "vecmat") if hasattr(np, name)
@@ -80,6 +87,14 @@ def multiplied(
     if ufunc is np.matmul and is_many_small(*refs):
         by_terms(lowering, *refs)
         return
+    if ufunc is np.matmul and any(map(has_windows, refs[:2])) and len(refs[2].shape) == 2:
+        x, _, result = refs
+        sizes = {"i": result.shape[0], "j": result.shape[1], "k": x.shape[1]}
+        named = [
+            NamedAxes.of(ref, of, sizes) for ref, of in zip(refs, ("ik", "kj", "ij"), strict=True)
+        ]
+        if of_windows(lowering, named[:2], named[2], "ij", sizes):
+            return
     over_stack(lowering, ufunc, refs[:-1], refs[-1:], packs=False)
 
 
@@ -134,13 +149,9 @@ def is_many_small(x: MemRef, y: MemRef, out: MemRef) -> bool:
 
 def by_terms(lowering: Lowering, x: MemRef, y: MemRef, out: MemRef) -> None:
     """Multiply matrices with all their terms written out, one element of each at a time."""
-    nest, kinds = lowering.nest(out.shape), [out.dtype] * 3
-    total: Argument = Literal.of(0, out.dtype)
-    for k in range(x.shape[-1]):
-        column, row = x.part((..., slice(k, k + 1))), y.part((..., slice(k, k + 1), slice(None)))
-        args = [nest.read(each.broadcast(out.shape)) for each in (column, row)]
-        total = nest.op(np.add, kinds, total, nest.op(np.multiply, kinds, *args))
-    nest.write(total, out)
+    columns = [x.part((..., slice(k, k + 1))) for k in range(x.shape[-1])]
+    rows = [y.part((..., slice(k, k + 1), slice(None))) for k in range(x.shape[-1])]
+    add_up(lowering, [*zip(columns, rows, strict=True)], out)
 
 
 def as_dot(lowering: Lowering) -> None:
@@ -224,6 +235,63 @@ def added_shaped(x: MemRef, y: MemRef) -> tuple[tuple[int, ...], np.dtype[Any]]:
     if dtypes is None:
         raise NotLowerable("a sum of such dtypes")
     return np.broadcast_shapes(x.shape, y.shape), dtypes[-1]
+
+
+TERMS = 12
+"""How many terms of a sum one loop adds up."""
+
+
+def multiply_all(nest: LoopNest, factors: Sequence[MemRef]) -> Argument:
+    """Multiply what memory references show."""
+    args = [nest.read(each.broadcast(nest.shape)) for each in factors]
+    kinds = [factors[0].dtype] * 3
+    return functools.reduce(lambda x, y: nest.op(np.multiply, kinds, x, y), args)
+
+
+def add_up(lowering: Lowering, terms: Sequence[Sequence[MemRef]], out: MemRef) -> None:
+    """Add products of memory references to 0, one after the other."""
+    for begin in range(0, len(terms), TERMS):
+        nest = lowering.nest(out.shape)
+        total: Argument = nest.read(out) if begin else Literal.of(0, out.dtype)
+        for factors in terms[begin : begin + TERMS]:
+            total = nest.op(np.add, [out.dtype] * 3, total, multiply_all(nest, factors))
+        nest.write(total, out)
+
+
+def windows_added(lowering: Lowering, ct: MemRef, linear: Windows) -> None:
+    """Add up what each element of the parent has in windows, in the order of `Windows.backward`."""
+    out, axis = lowering.out, linear.axis
+    fewer, more = sorted((axis - 1, -1), key=lambda each: ct.shape[each])
+    factors = lowering.memory_map.products.get(ct, [ct])
+    lines = [
+        each.seen(lambda array: np.moveaxis(array, (fewer, more), (0, axis))) for each in factors
+    ]
+    count, n = lines[0].shape[0], lines[0].shape[axis]
+    if count > WRITTEN_OUT:
+        raise NotLowerable("so many windows")
+    inside = count - 1, max(n, count - 1)  # elements that all of them have, if there are any
+    parts = [*((i, i + 1) for i in range(count - 1)), inside]
+    parts += [(i, i + 1) for i in range(inside[1], n + count - 1)]
+    for begin, end in parts:
+        terms = [
+            [each.part((k, *along(axis, slice(begin - k, end - k)))) for each in lines]
+            for k in range(count)
+            if begin - k >= 0 and end - k <= n
+        ]
+        if begin < end:
+            add_up(lowering, terms, out.part(along(axis, slice(begin, end))))
+
+
+def pulled_plainly(lowering: Lowering) -> None:
+    """Lower the pull of a map of plain arrays."""
+    ct, linear = lowering.call.args
+    lower = PULLS.get(type(linear))
+    if lower is None or lowering.source(ct).dtype != lowering.out.dtype:
+        raise NotLowerable(f"the pull of {type(linear).__name__}")
+    lower(lowering, lowering.source(ct), linear)
+
+
+PULLS: Mapping[type, Callable[[Lowering, MemRef, Any], None]] = {Windows: windows_added}
 
 
 def added(lowering: Lowering, x: MemRef, y: MemRef, out: MemRef) -> None:
@@ -347,6 +415,9 @@ def contracted(
     ]
     target = NamedAxes.of(out, output, sizes)
     work = math.prod(sizes.values())
+    windows = any(has_windows(each.ref) for each in named)
+    if windows and of_windows(lowering, named, target, output, sizes):
+        return
     if len(named) == 2 and work > SMALL and by_matrices(lowering, named, target, output, sizes):
         return
     summed = [name for name in sizes if name not in output]
@@ -364,6 +435,45 @@ def contracted(
         if len(named) > 1 and out.dtype.kind in "fc":  # NumPy adds it to 0.0: -0.0 is 0.0 then
             product = nest.op(np.add, [out.dtype] * 3, product, Literal.of(0.0, out.dtype))
         nest.write(product, target.over(names, sizes))
+
+
+def has_windows(ref: MemRef) -> bool:
+    """Tell whether elements are shown again along another axis, as in sliding windows."""
+    strides = [abs(s) for n, s in zip(ref.shape, ref.strides, strict=True) if s and n > 1]
+    return len(set(strides)) < len(strides)
+
+
+WRITTEN_OUT = 64
+"""Up to how many terms of a sum, or results, are written out one by one."""
+
+
+def of_windows(
+    lowering: Lowering,
+    named: Sequence[NamedAxes],
+    target: NamedAxes,
+    output: str,
+    sizes: Mapping[str, int],
+) -> bool:
+    """Lower a contraction of sliding windows: a copy of them would be many times their memory."""
+    summed = [name for name in sizes if name not in output]
+    few = summed if math.prod(sizes[name] for name in summed) <= WRITTEN_OUT else output
+    many = output if few is summed else summed
+    if math.prod(sizes[name] for name in few) > WRITTEN_OUT:
+        return False
+    keys = [*np.ndindex(*(sizes[name] for name in few))]
+
+    def at(each: NamedAxes, key: Sequence[int]) -> MemRef:
+        return moved(each.over(many, sizes), key, [each.strides.get(name, 0) for name in few])
+
+    if few is summed:
+        add_up(lowering, [[at(each, key) for each in named] for key in keys], at(target, keys[0]))
+        return True
+    for key in keys:
+        nest = lowering.nest(tuple([sizes[name] for name in many]))
+        nest.apart = True
+        product = multiply_all(nest, [at(each, key) for each in named])
+        nest.reductions.append(Reduction(np.add, product, at(target, key)))
+    return True
 
 
 def by_matrices(
@@ -487,4 +597,6 @@ LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     np.einsum: named_by_text,
     np.tensordot: over_axes,
     np.inner: over_last_axes,
+    pulled: pulled_plainly,
+    inspect.unwrap(pulled): pulled_plainly,
 }

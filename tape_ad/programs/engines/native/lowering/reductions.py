@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.programs.engines.native.codegen.gathers import recurring
+from tape_ad.programs.engines.native.codegen.loops import identity_of
 from tape_ad.programs.engines.native.ir import (
     Argument,
     Callee,
@@ -41,22 +42,42 @@ def by(ufunc: np.ufunc, *names: str, over_all: bool = True) -> Callable[[Lowerin
     """Make what lowers a reduction by a ufunc, whose arguments are named in their order."""
 
     def lower(lowering: Lowering) -> None:
-        ref, axes = operand_of(lowering, names, None if over_all else 0)
+        found = lowering.options(*names, "initial", "where")
+        initial, where = found.get("initial"), found.get("where", True)
+        ref, axes = operand_of(lowering, found, names[0], None if over_all else 0)
         out = lowering.out
         dtype = BOOL if ufunc in TRUTH else out.dtype
-        brought_together(lowering, ufunc, ref, axes, out, dtype)
+        if where is not True:
+            ref = where_true(lowering, ufunc, ref, where, dtype)
+        total = out if initial is None else lowering.temporary(out.shape, dtype)
+        brought_together(lowering, ufunc, ref, axes, total, dtype)
+        if initial is not None:
+            nest = lowering.nest(out.shape)
+            first = lowering.operand(nest, initial, dtype)
+            nest.write(nest.op(ufunc, [dtype] * 3, first, nest.read(total)), out)
 
     return lower
 
 
+def where_true(
+    lowering: Lowering, ufunc: np.ufunc, ref: MemRef, where: Any, dtype: np.dtype[Any]
+) -> MemRef:
+    """Put what changes nothing in place of the elements that a mask leaves out."""
+    mask, there = lowering.source(where), lowering.temporary(ref.shape, dtype)
+    nest = lowering.nest(ref.shape)
+    picks, x = nest.read(mask.broadcast(ref.shape)), nest.cast(nest.read(ref), dtype)
+    neutral = Literal.of(identity_of(ufunc, dtype), dtype)
+    nest.write(nest.op(np.where, (BOOL, dtype, dtype, dtype), picks, x, neutral), there)
+    return there
+
+
 def operand_of(
-    lowering: Lowering, names: Sequence[str], axis: int | None
+    lowering: Lowering, found: Mapping[str, Any], name: str, axis: int | None = None
 ) -> tuple[MemRef, tuple[int, ...]]:
     """Give what is reduced, and the axes; `axis` is meant where none is named."""
-    found = lowering.options(*names)
     if found.get("out") is not None:
         raise NotLowerable("a place for the result")
-    ref = lowering.source(found[names[0]])
+    ref = lowering.source(found[name])
     return ref, axes_of(found.get("axis", axis), len(ref.shape))
 
 
@@ -138,7 +159,7 @@ def at(ref: MemRef, axis: int, i: int) -> MemRef:
 
 def averaged(lowering: Lowering) -> None:
     """Add up, and divide in the way of `numpy.mean`: by a double."""
-    ref, axes = operand_of(lowering, ("a", "axis", "dtype", "out", "keepdims"), None)
+    ref, axes = operand_of(lowering, lowering.options(*TOTAL), "a")
     out = lowering.out
     if out.dtype.kind not in "fc":
         raise NotLowerable("a mean of such a dtype")
@@ -157,7 +178,7 @@ def divided(lowering: Lowering, total: MemRef, count: int, out: MemRef) -> None:
 
 def spanned(lowering: Lowering) -> None:
     """Subtract the smallest elements from the largest ones."""
-    ref, axes = operand_of(lowering, ("a", "axis", "out", "keepdims"), None)
+    ref, axes = operand_of(lowering, lowering.options(*EXTREME), "a")
     out = lowering.out
     ends = [lowering.temporary(out.shape, out.dtype) for _ in range(2)]
     for ufunc, end in zip((np.maximum, np.minimum), ends, strict=True):
@@ -168,7 +189,7 @@ def spanned(lowering: Lowering) -> None:
 
 def counted(lowering: Lowering) -> None:
     """Count what is not zero."""
-    ref, axes = operand_of(lowering, ("a", "axis", "keepdims"), None)
+    ref, axes = operand_of(lowering, lowering.options(*COUNT), "a")
     out = lowering.out
     nest = lowering.nest(ref.shape)
     arg = nest.cast(nest.cast(nest.read(ref), BOOL), out.dtype)
@@ -200,6 +221,7 @@ def spread(target: MemRef, shape: tuple[int, ...], axes: Sequence[int]) -> MemRe
 METHOD = ("array", "axis", "dtype", "out", "keepdims")
 TOTAL = ("a", "axis", "dtype", "out", "keepdims")
 EXTREME = ("a", "axis", "out", "keepdims")
+COUNT = ("a", "axis", "keepdims")
 
 UFUNCS = (
     np.add,

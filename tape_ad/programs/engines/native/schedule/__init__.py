@@ -44,6 +44,8 @@ class Schedule:
     ----------
     fused : Fused
         What it was made from.
+    threads : int
+        How many may share a nest.
     steps : list
         A native call is its bytecode, its operands and its results.
     known : set of Value
@@ -52,6 +54,7 @@ class Schedule:
     """
 
     fused: Fused
+    threads: int = 1
     steps: list[Step | tuple[Bytecode, list[Value], list[Value]]] = field(factory=list)
     known: set[Value] = field(factory=set)
     _raw: dict[Value, Value] = field(factory=dict)
@@ -73,7 +76,8 @@ class Schedule:
         outputs = [raw_of(value) for value in given]
         own, arena = bytes_of(0), bytes_of(0)
         order = [*given, *taken]
-        bytecode = Bytecode({value: number for number, value in enumerate(order, start=2)})
+        places = {value: number for number, value in enumerate(order, start=2)}
+        bytecode = Bytecode(places, self.threads)
         for slot in row:
             bytecode.add(slot)
         arena.shape = (max(bytecode.settle(), 8),)
@@ -153,17 +157,19 @@ def assembled(program: Program, threads: int = 1) -> Assembled:
     threads : int
         How many may share a nest.
     """
-    *_, (_, last) = passes(program)
-    return compile_schedule(last, threads)
+    *_, (_, last) = passes(program, threads)
+    return compile_schedule(last)
 
 
-def passes(program: Program) -> Iterator[tuple[str, Any]]:
+def passes(program: Program, threads: int = 1) -> Iterator[tuple[str, Any]]:
     """Run the passes of the compiler, and give the name of each with what it makes.
 
     Parameters
     ----------
     program : Program
         Simplified.
+    threads : int
+        How many may share a nest.
 
     Yields
     ------
@@ -183,19 +189,21 @@ def passes(program: Program) -> Iterator[tuple[str, Any]]:
     yield "fusion", fused
     fused = eliminate_dead_stores(fused)
     yield "dead store elimination", fused
-    yield "scheduling", schedule(fused)
+    yield "scheduling", schedule(fused, threads)
 
 
-def schedule(fused: Fused) -> Schedule:
+def schedule(fused: Fused, threads: int = 1) -> Schedule:
     """Make bytecode of each run of native work.
 
     Parameters
     ----------
     fused : Fused
+    threads : int
+        How many may share a nest.
     """
     program, own = fused.lowered.program, fused.lowered.constants
     rows = list(runs(fused.slots))
-    made = Schedule(fused, known={*program.inputs, *(each.value for each in own)})
+    made = Schedule(fused, threads, known={*program.inputs, *(each.value for each in own)})
     for row, wanted in zip(rows, needed_behind(rows, program), strict=True):
         if isinstance(row[0], (Call, Guard)):
             made.steps.append(row[0])
@@ -204,7 +212,7 @@ def schedule(fused: Fused) -> Schedule:
     return made
 
 
-def compile_schedule(made: Schedule, threads: int) -> Assembled:
+def compile_schedule(made: Schedule) -> Assembled:
     """Compile all inner loops at once, and make the native calls of them."""
     compiled = compiled_loops(made.loops)
     steps: list[Step] = []
@@ -212,7 +220,7 @@ def compile_schedule(made: Schedule, threads: int) -> Assembled:
     for step in made.steps:
         if isinstance(step, tuple):
             bytecode, inputs, outputs = step
-            segment = bytecode.segment(compiled, threads)
+            segment = bytecode.segment(compiled)
             segment.foreign = [value for value in inputs if value not in made.known]
             segment.fits, segment.layouts = fits(), layouts_of(segment.foreign)
             segments.append(segment)

@@ -15,6 +15,7 @@ from tape_ad.programs.engines.native.codegen.loops import (
     BLOCK,
     EACH,
     JOIN,
+    ROWS,
     SAME,
     UNIT,
     Epilogue,
@@ -199,6 +200,8 @@ class Bytecode:
     outside : mapping of Value to int, or to MemRef
         The arrays that it is called with, each with its number; for a body what lies outside of it,
         in terms of what is around.
+    threads : int
+        How many may share a nest.
     words : list
         A Loop stands for its address, and a tuple for that of its numbers.
     divided : bool
@@ -212,6 +215,7 @@ class Bytecode:
     """
 
     outside: Mapping[Value, Any]
+    threads: int = 1
     words: list[Any] = field(factory=list)
     answers: dict[int, bool] = field(factory=dict)
     checks: int = 0
@@ -381,8 +385,10 @@ class Bytecode:
         if not bodies:  # all that it would compute is unread
             return
         dims, length = space.dims, space.length
-        large = math.prod(dims) * length >= SHARED and not alone
+        shared = self.threads > 1 and not alone  # else the memory's order is the quickest
+        large = shared and math.prod(dims) * length >= SHARED
         apart = [k for k in range(len(dims)) if all(each.outer[k] for each in gathered)]
+        last_axis = len(dims) - 1  # whose rows are gone over alike by any number of threads
         units = math.prod(dims[k] for k in apart)
         if large and gathered and units >= FEW:
             order = [*apart, *(k for k in range(len(dims)) if k not in apart)]
@@ -392,9 +398,9 @@ class Bytecode:
             return
         elif gathered:
             units = 1
-        if not parts and length <= ROW and (not large or not gathered):
-            dims, bodies = self.in_rows(dims, bodies, large)
-            units = math.prod(dims)
+        if not parts and length <= ROW and (not large or last_axis not in apart or not gathered):
+            dims, bodies = self.in_rows(dims, bodies, large and not gathered)
+            units = units if gathered else math.prod(dims)
         last = length
         if parts or length > 2 * block:
             count = -(-length // block)
@@ -424,7 +430,13 @@ class Bytecode:
         if not iterations or count // iterations < 2:
             return dims, bodies
         rows = (count // iterations, *(each.outer[-1] for each in bodies[0].operands))
-        loop = evolve(bodies[0].loop, rows=True)
+        loop = bodies[0].loop
+        ways = rows[len(rows) - len(loop.epilogues) :]
+        epilogues = tuple(
+            evolve(each, mode=ROWS) if each.mode == JOIN and not way else each
+            for each, way in zip(loop.epilogues, ways, strict=True)
+        )
+        loop = evolve(loop, rows=True, epilogues=epilogues)
         operands = [
             each._replace(
                 outer=(*each.outer[:-1], *(each.outer[-1] * rows[0] for _ in range(iterations > 1)))
@@ -562,9 +574,7 @@ class Bytecode:
         """The loops that have to be compiled."""
         return [word for word in self.words if isinstance(word, (Loop, LLVMFunction))]
 
-    def segment(
-        self, compiled: Mapping[Loop | LLVMFunction, CompiledLoop], threads: int = 1
-    ) -> Segment:
+    def segment(self, compiled: Mapping[Loop | LLVMFunction, CompiledLoop]) -> Segment:
         """Put addresses in place of loops."""
         loops = {loop: compiled[loop] for loop in self.loops}
         rows = {word: np.array(word, np.int64) for word in self.words if type(word) is tuple}
@@ -573,8 +583,8 @@ class Bytecode:
         words = [addresses.get(word, word) for word in self.words]
         table = np.array(words, np.int64)
         run = vm.virtual_machine().run
-        if self.divided and threads > 1:
-            run = Team(threads, len(self._entries)).run
+        if self.divided:
+            run = Team(self.threads, len(self._entries)).run
         return Segment(
             run, table, self.answers, self.checks, list(loops.values()), rows=list(rows.values())
         )

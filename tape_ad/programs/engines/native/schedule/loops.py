@@ -1,10 +1,12 @@
 """Loops of a program as bytecode that is run again and again.
 
 A body is lowered and fused several times: for its first iteration, for the second and for the last,
-or as many iterations at once as make a body that is long enough. What differs between the bytecodes
-of these are offsets, which move by as much after each; where anything else does, there is no loop.
+or as many iterations at once as make a body that is long enough. Whole numbers move in keys alone,
+and so what differs between the bytecodes are offsets, which move by as much after each iteration;
+where anything else does, there is no loop.
 """
 
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,13 +25,18 @@ from tape_ad.programs.engines.native.lowering import LoweredStep, copy_of, lower
 from tape_ad.programs.engines.native.lowering.calls import NotLowerable
 from tape_ad.programs.engines.native.schedule.bytecode import Bytecode
 from tape_ad.programs.program import Call, Constant, Guard, Program, Step, Value, root_of
-from tape_ad.programs.program.loops import Loop, Stacking, iteration, unrolled
+from tape_ad.programs.program.loops import Loop, Stacking, call_at, iteration, unrolled
+from tape_ad.rules.maps.indexing import added_at, picked_elements, scatter
+from tape_ad.rules.numpy.updates import updated, viewed
 
 __all__ = ["LoopBody", "LoopPart", "with_native_loops"]
 
 CALLS = 128
 """About how many calls are in a body that is run again and again: fewer are unrolled."""
 
+
+INDEXING = frozenset({operator.getitem, updated, viewed, added_at, scatter, picked_elements})
+"""Where whole numbers are keys: what they tell is an offset, which moves as evenly as they do."""
 
 FEW = 1500
 """How many calls in loops are compiled one by one as quickly, and then run a little quicker."""
@@ -108,6 +115,9 @@ def body_of(loop: Loop) -> LoopBody:
     NotLowerable
         There is something to do for NumPy in it, or what moves is not offsets alone.
     """
+    moving = [call.function for call in loop.body.calls if call_at(call, 0) is not call]
+    if not INDEXING.issuperset(moving):
+        raise NotLowerable("whole numbers that move and are no keys")
     values = [*loop.body.inputs, *loop.body.output]
     if not all(map(is_simple, values)):
         raise NotLowerable("values that are nothing for native code")
@@ -134,7 +144,7 @@ def part_of(loop: Loop, begin: int, count: int, many: int, constants: list[Const
         for number, (one, two) in enumerate(zip(first.words, other.words, strict=True)):
             if one == two:
                 continue
-            if type(one) is not int or type(two) is not int or (two - one) % time:
+            if type(one) is not Offset or type(two) is not Offset or (two - one) % time:
                 raise NotLowerable("iterations that are not alike")
             found.append((number, (two - one) // time))
         if moves and found != moves:
@@ -259,8 +269,17 @@ class Iterations:
         return self._words
 
 
+class Offset(int):
+    """A word of bytecode that says where in an array something is."""
+
+
 class Alone(Bytecode):
     """The bytecode of a body by itself."""
+
+    def at(self, ref: MemRef) -> tuple[int, int]:
+        """Give an address, of which the offset alone may move."""
+        number, offset = super().at(ref)
+        return number, Offset(offset)
 
     def outside_at(self, root: Value) -> tuple[int, int]:
         """Give the address of what lies outside."""
