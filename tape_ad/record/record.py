@@ -1,7 +1,7 @@
 """The record: an arena with leaves, made afresh for every step."""
 
 import operator
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Never, NoReturn, Self
 
 import numpy as np
