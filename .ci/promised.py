@@ -9,7 +9,8 @@ import sys
 import tomllib
 from pathlib import Path
 
-PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+ALL = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())
+PROJECT = ALL["project"]
 
 
 def pythons() -> list[str]:
@@ -20,7 +21,11 @@ def pythons() -> list[str]:
 
 def libraries() -> list[str]:
     """List the lower bounds of all requirements, the lowest of each library, with its bug fixes."""
-    groups = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
+    groups = [
+        PROJECT["dependencies"],
+        *PROJECT["optional-dependencies"].values(),
+        *ALL["dependency-groups"].values(),
+    ]
     required = "\n".join(requirement for group in groups for requirement in group)
     oldest = re.findall(r"(?m)^([\w-]+)(?:\[\w+\])?>=([\d.]+)$", required)
     lowest: dict[str, str] = {}

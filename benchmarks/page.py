@@ -17,7 +17,12 @@ __all__ = ["pages"]
 
 def pages(found: Run, chart: str) -> dict[str, str]:
     """Write the pages, by their files' names: what users look for, and what developers do."""
-    parts = {"benchmarks.md": for_users(found, chart), "benchmarks-in-detail.md": in_detail(found)}
+    parts = {
+        "benchmarks.md": for_users(found, chart),
+        "benchmarks-in-detail.md": in_detail(found),
+        "benchmarks-native.md": of_native_code(found),
+        "benchmarks-by-function.md": by_function(found),
+    }
     return {name: "\n".join(lines) + "\n" for name, lines in parts.items()}
 
 
@@ -29,8 +34,8 @@ def for_users(found: Run, chart: str) -> list[str]:
         "This page is written by `python -m benchmarks`; do not edit it. Every library has its own",
         "process; they run in turn, on one core, with one thread for linear algebra. Before any",
         f"time is taken, all derivatives are compared in float64 and agree to {TOLERANCE:.0e}.",
-        "[In detail](benchmarks-in-detail.md) are the targets, compiled code, single functions and",
-        "what each workload is.",
+        "[In detail](benchmarks-in-detail.md) are the targets and compiled code,",
+        "[by function](benchmarks-by-function.md) single functions and what each workload is.",
         "",
         f"![How many times as long as tape_ad each library takes]({chart})",
         "",
@@ -77,6 +82,13 @@ def for_users(found: Run, chart: str) -> list[str]:
     ]
 
 
+WRITTEN = (
+    "This page is written by `python -m benchmarks`, in the same run as that for",
+    "[users](benchmarks.md); do not edit it.",
+    "",
+)
+
+
 def in_detail(found: Run) -> list[str]:
     """Write which targets are met, and what else was measured in the same run."""
     targets = found.targets()
@@ -84,9 +96,7 @@ def in_detail(found: Run) -> list[str]:
     return [
         "# Benchmarks in detail",
         "",
-        "This page is written by `python -m benchmarks`, in the same run as that for",
-        "[users](benchmarks.md); do not edit it.",
-        "",
+        *WRITTEN,
         f"## Targets: {len(targets) - len(missed)} of {len(targets)} met",
         "",
         *beside_by_hand(found),
@@ -98,9 +108,27 @@ def in_detail(found: Run) -> list[str]:
         "",
         *dropped(found),
         *compiled_section(found.results, found.functions, found.overheads.get("numpy", {})),
+    ]
+
+
+def of_native_code(found: Run) -> list[str]:
+    """Write what native code takes, and which of its targets are met."""
+    return [
+        "# Benchmarks of native code",
+        "",
+        *WRITTEN,
         *native_section(
             found.results, found.functions, found.overheads.get("native", {}), found.besides
         ),
+    ]
+
+
+def by_function(found: Run) -> list[str]:
+    """Write what single functions take, how sure that is, and what each workload is."""
+    return [
+        "# Benchmarks by function",
+        "",
+        *WRITTEN,
         *functions_section(found.functions),
         "## Spread",
         "",

@@ -1,7 +1,7 @@
 """Take the picture of a record's page: ``python docs/pictures/page.py``.
 
 The first block of docs/inspecting.md is run, its page opened in Chromium, and what is seen written
-to record-page.png beside this file. Needs the extra: pip install 'tape-ad[browser]', and Chromium.
+to record-page.png beside this file. Needs pip install --group browser, and Chromium.
 """
 
 import re

@@ -17,6 +17,7 @@ from tape_ad.nn.stores import (
     Layer,
     Parameter,
     as_dtype,
+    as_input,
     as_length,
     floating,
     named,
@@ -219,7 +220,7 @@ class MultiHeadAttention(Layer):
         ShapeError
             When the last axis of an input is not `embed_dim` long.
         """
-        query = as_array(query)
+        query = as_input(query)
         key = query if key is None else as_array(key)
         value = key if value is None else as_array(value)
         for each in (query, key, value):

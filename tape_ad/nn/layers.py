@@ -361,7 +361,7 @@ class Flatten(Layer):
         self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
     ) -> Array:
         """Reshape: (n, ...) -> (n, k)."""
-        x = as_array(x)
+        x = as_input(x)
         kept = x.shape[: self.start_dim]
         return np.reshape(x, (*kept, math.prod(x.shape[self.start_dim :])))
 

@@ -17,6 +17,7 @@ from tape_ad.nn.stores import (
     Moved,
     Parameter,
     as_dtype,
+    as_input,
     as_length,
     check_eps,
     check_probability,
@@ -276,7 +277,7 @@ class GroupNorm(Layer):
         self, store: Params, x: Array, *, rng: Rng = None, training: bool = False
     ) -> Array:
         """Normalise: shape (n, num_channels, ...); see `group_norm`."""
-        x = real(x, f"the layer {self.name!r}")
+        x = real(as_input(x), f"the layer {self.name!r}")
         if x.shape[1:2] != (self.num_channels,):
             raise ShapeError(
                 f"the layer {self.name!r} takes an input of shape (n, {self.num_channels}, ...), "
@@ -347,7 +348,7 @@ class BatchNorm(Layer):
         InPlaceError
             When the running statistics were bound to a record.
         """
-        x = real(x, f"the layer {self.name!r}")
+        x = real(as_input(x), f"the layer {self.name!r}")
         if x.ndim not in self.ranks or x.shape[1] != self.num_features:
             raise ShapeError(
                 f"the layer {self.name!r} takes an input of {self.ranks} axes, of which the second "

@@ -1,4 +1,4 @@
-"""A real browser to open pages in: Chromium, which the extra `browser` drives.
+"""A real browser to open pages in: Chromium, which the group `browser` drives.
 
 Without either, the tests that ask for one are skipped, unless the environment variable
 TAPE_AD_BROWSER says ``required``.
@@ -22,7 +22,7 @@ PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 def chromium() -> Iterator[Any]:
     """Start a browser without a window."""
     if not REQUIRED:
-        pytest.importorskip("playwright", reason="playwright is in the extra tape-ad[browser]")
+        pytest.importorskip("playwright", reason="playwright is in the group `browser`")
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 - an optional extra
 
     program = next(filter(None, map(shutil.which, PROGRAMS)), None)

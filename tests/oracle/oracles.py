@@ -23,7 +23,7 @@ def oracle(name: str) -> Any:
     """Import an oracle; where it is missing, skip the file that asks for it, or fail."""
     if REQUIRED:
         return importlib.import_module(name)
-    return pytest.importorskip(name, reason=f"{name} is in the extra tape-ad[oracle]")
+    return pytest.importorskip(name, reason=f"{name} is in the group `oracle`")
 
 
 def counterpart(row: Row, jax: Any) -> Any:

@@ -15,7 +15,7 @@ import pytest
 import tape_ad as ta
 
 X = np.array([0.5, -1.5])
-TABLE = (Path(__file__).parents[2] / "docs" / "compile.md").read_text(encoding="utf-8")
+TABLE = (Path(__file__).parents[2] / "docs" / "what-is-captured.md").read_text(encoding="utf-8")
 
 Case = tuple[Callable[..., Any], tuple[Any, ...], Callable[[], Any]]
 

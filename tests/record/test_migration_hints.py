@@ -183,6 +183,26 @@ def test_what_may_be_missing_is_in_the_signature_as_needed() -> None:
         )
 
 
+@pytest.mark.parametrize(
+    "layer",
+    [
+        *(nn.Linear("a", 2, 3), nn.Embedding("a", 5, 2), nn.LayerNorm("a", 2), nn.Flatten()),
+        *(nn.GroupNorm("a", 1, 2), nn.BatchNorm1d("a", 2), nn.MultiHeadAttention("a", 4, 2)),
+        *(nn.Conv2d("a", 1, 2, 3), nn.ConvTranspose2d("a", 1, 2, 3), nn.LSTMCell("a", 2, 3)),
+        *(nn.LSTM("a", 2, 3), nn.GRU("a", 2, 3), nn.RNN("a", 2, 3)),
+        nn.TransformerEncoderLayer("a", 4, 2, 8),
+    ],
+    ids=lambda layer: type(layer).__name__,
+)
+def test_a_layer_that_is_given_its_input_first_says_what_to_write(layer: Any) -> None:
+    store, x = nn.init(layer, np.random.default_rng(0)), np.ones((1, 1, 4, 4))
+    words = r"a layer is called with its parameters before its input: layer\(p, x\)"
+    with pytest.raises(TypeError, match=words):
+        layer(x)
+    with pytest.raises(TypeError, match=words):
+        layer(x, store)
+
+
 @pytest.mark.parametrize("line", ["import tape_ad.numpy as np", "from tape_ad import numpy as np"])
 def test_a_numpy_of_ones_own_is_not_there(line: str) -> None:
     with pytest.raises(AttributeError, match="write import numpy as np"):

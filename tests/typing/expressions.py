@@ -16,6 +16,10 @@ w = rec.tensor([1.0, 2.0, 3.0])
 layer = ta.nn.Sequential(ta.nn.Linear("one", 2, 3), ta.nn.relu, ta.nn.Linear("two", 3, 1))
 params = ta.nn.init(layer, np.random.default_rng(0))
 p = rec.bind(params)
+
+
+def turned(z: NDArray[np.float64]) -> NDArray[np.float64]:
+    return z[::-1] ** 2
 """
 
 EXPRESSIONS: tuple[str, ...] = (
@@ -85,5 +89,7 @@ EXPRESSIONS: tuple[str, ...] = (
     *("np.sum(h).grad()", "np.sum(h).grad().wrt(h)", 'np.sum(h).grad().wrt({"a": h})'),
     *("np.mean(h).grad().wrt([h, k])", "np.sum(h).grad().wrt((h, k))"),
     *('rec.bind({"a": x, "b": v})', "rec.bind([x, v])", "rec.bind((x, v))", "rec.bind(1.0)"),
+    *("ta.hessian(lambda z: np.sum(z**3))(x)", "ta.hessian(lambda z: np.sum(z**3))(h)"),
+    *("ta.jacobian(turned)(v)", "ta.jacobian(turned)(k)", "ta.jacobian(ta.jacobian(turned))(v)"),
     *('rec.bind({"a": {"w": x}})', 'rec.bind([{"w": x}])', 'rec.bind({"a": (x, v)})["a"]'),
 )

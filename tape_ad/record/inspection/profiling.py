@@ -1,6 +1,5 @@
 """Where time and memory go: by node, by function and by line of the user's; as text and as HTML."""
 
-import io
 import os
 import zlib
 from collections import defaultdict
@@ -16,6 +15,7 @@ from tape_ad.record.arena import CONSTANT, Arena, held_arrays, held_bytes
 from tape_ad.record.inspection.observing import NO_WISHES, Asking, Observer, Wishes, wishes_here
 from tape_ad.record.inspection.pages.figures import Markup, bytes_as_text, document, table, tag
 from tape_ad.record.tensor import Tensor
+from tape_ad.rules import load_lazy_tables
 
 WIDTH = 1200
 ROW = 18
@@ -93,6 +93,7 @@ def flame_graph(stacks: Stacks) -> Markup:
         xmlns="http://www.w3.org/2000/svg",
         viewBox=f"0 0 {WIDTH} {height}",
         width="100%",
+        style="min-width:70rem",  # on a phone it is moved sideways
         role="img",
         aria_label="time by source line",
         font_family="ui-monospace, monospace",
@@ -178,35 +179,20 @@ def cells(row: Spent, whole: float) -> list[str]:
 
 
 def table_text(title: str, rows: Sequence[Spent], *, most: int = SHOWN) -> str:
-    """Write a table for a terminal: by rich where it is installed, else in plain text."""
+    """Write a table for a terminal."""
     whole = sum(row.seconds for row in rows)
     written = [cells(row, whole) for row in rows[:most]]
     rest = f"and {len(rows) - most:,} more" if len(rows) > most else ""
     heads = [title, *HEADS]
-    try:
-        from rich.console import Console  # noqa: PLC0415 - an optional extra
-        from rich.table import Table  # noqa: PLC0415 - the same
-        from rich.text import Text  # noqa: PLC0415 - the same
-    except ImportError:
-        widths = [max(map(len, column)) for column in zip(heads, *written, strict=True)]
-        lines = [
-            "  ".join(
-                cell.ljust(width) if i == 0 else cell.rjust(width)
-                for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-            ).rstrip()
-            for line in (heads, *written)
-        ]
-        return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:], rest]).rstrip()
-    made = Table(caption=rest or None, caption_justify="left")
-    for i, head in enumerate(heads):
-        made.add_column(head, justify="right" if i else "left", no_wrap=True)
-    for line in written:
-        made.add_row(*map(Text, line))  # brackets in a name are no markup
-    text = io.StringIO()
-    Console(file=text, width=max(160, 90 + max((len(row.name) for row in rows), default=0))).print(
-        made
-    )
-    return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
+    widths = [max(map(len, column)) for column in zip(heads, *written, strict=True)]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if i == 0 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in (heads, *written)
+    ]
+    return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:], rest]).rstrip()
 
 
 def as_table(title: str, rows: Sequence[Spent], *, most: int = SHOWN) -> Markup:
@@ -284,9 +270,10 @@ class profile(Asking):  # noqa: N801 - a context manager, called as a function
     A node's *forward* time is that of computing its value and making its partials, from when the
     call with handles comes in to when the node is there; its *sweep* time is that of pulling its
     cotangent to its parents, and adding up. What runs within, such as the sweep of a checkpointed
-    part, has entries of its own and is not counted twice. Python code of yours between the calls is
-    counted nowhere, and neither are the replays of compiled functions, which make no nodes: `wall`
-    is the whole time. Nodes in the same place of one record after the other are one entry.
+    part, has entries of its own and is not counted twice. The rest of the time is `elsewhere`:
+    Python code of yours between the calls, what it does with plain arrays, imports, and the replays
+    of compiled functions, which make no nodes. Nodes in the same place of one record after the
+    other are one entry.
 
     Profiling itself takes some tens of microseconds a node, which are in `overhead` and in no other
     time, and a tenth of a microsecond for each node of a sweep, which is in its time.
@@ -295,6 +282,8 @@ class profile(Asking):  # noqa: N801 - a context manager, called as a function
     ----------
     wall, counted, overhead : float
         Seconds inside the context, on nodes, and for profiling itself.
+    elsewhere : float
+        What is left of them.
 
     Examples
     --------
@@ -334,6 +323,7 @@ class profile(Asking):  # noqa: N801 - a context manager, called as a function
 
     def __enter__(self) -> Self:
         super().__enter__()
+        load_lazy_tables()  # or the first call of a function takes as long as loading them
         listen(1)
         if self._record is not None:
             observer = self._record.observer
@@ -422,6 +412,11 @@ class profile(Asking):  # noqa: N801 - a context manager, called as a function
     # What there is to see
 
     @property
+    def elsewhere(self) -> float:
+        """Seconds inside the context that were spent neither on nodes nor for profiling."""
+        return max(self.wall - self.counted - self.overhead, 0.0)
+
+    @property
     def by_node(self) -> list[Spent]:
         """Rows by node, those that took longest first."""
         return ranked(
@@ -487,7 +482,8 @@ class profile(Asking):  # noqa: N801 - a context manager, called as a function
             return "no time was taken; enter it as a context"
         return (
             f"{self.wall * 1e3:.1f} ms in all, {self.counted * 1e3:.1f} ms of them on nodes, "
-            f"{self.overhead * 1e3:.1f} ms for profiling itself"
+            f"{self.overhead * 1e3:.1f} ms for profiling itself, {self.elsewhere * 1e3:.1f} ms "
+            "elsewhere: your own Python, plain arrays, imports, replays of compiled functions"
         )
 
     def _tables(self) -> list[tuple[str, list[Spent]]]:

@@ -276,6 +276,9 @@ def source_cell(source: Source | None) -> Markup:
 DRAWN = 300
 """Of how many nodes a graph is drawn on the page; a larger one is no picture any more."""
 
+WHOLE = 60
+"""Of how many boxes a graph is shown in its whole height; a larger one is moved in a field."""
+
 SHOWN = 2000
 """How many nodes are shown one by one: half of them from the beginning, half from the end."""
 
@@ -413,7 +416,8 @@ class Page:
                 "text for Graphviz."
             )
             return section("graph", "Graph", tag("p", note, class_="note"), is_open=False)
-        drawing = tag("div", Markup(self.svg), class_="scroll", tabindex=0)
+        kind = "scroll" if boxes <= WHOLE else "scroll long"
+        drawing = tag("div", Markup(self.svg), class_=kind, tabindex=0)
         title = "Graph" if boxes == size else f"Graph, {size:,} nodes folded by layer"
         return section("graph", title, drawing, is_open=True)
 
