@@ -1,4 +1,4 @@
-"""Functions that stand for scikit-learn's: on plain arrays its own, on handles a formula."""
+"""Functions for scikit-learn's: on plain arrays its own, on handles a copy of it or a formula."""
 
 import functools
 import importlib

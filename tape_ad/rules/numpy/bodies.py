@@ -40,7 +40,7 @@ def own_lines(function: Callable[..., Any], **names: Any) -> Callable[..., Any]:
     ----------
     function : callable
     **names
-        What stands for further names of its module.
+        What stands for further names of its module, and for those of Python.
 
     Examples
     --------
@@ -77,7 +77,8 @@ def bound(lines: Any, namespace: dict[str, Any]) -> Any:
 def globals_of(module: str, others: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
     """Give the globals of a module of NumPy's, with conversions that keep handles."""
     found, changed = vars(sys.modules[module]), KEEPING | dict(others)
-    names = found | {name: each for name, each in changed.items() if name in found}
+    kept_here = {name: each for name, each in KEEPING.items() if name in found}
+    names = found | kept_here | dict(others)
     for name, each in found.items():
         if isinstance(each, ModuleType) and each.__name__.startswith("numpy"):
             names[name] = SimpleNamespace(**vars(each) | changed)
