@@ -405,7 +405,7 @@ def out_by_name(
 DTYPE_AT = {
     **dict.fromkeys(("sum", "prod", "mean", "cumsum", "cumprod", "reduce", "accumulate"), 2),
     **dict.fromkeys(("nansum", "nanprod", "nanmean", "nancumsum", "nancumprod"), 2),
-    **dict.fromkeys(("var", "std", "nanvar", "nanstd", "ptp"), 2),
+    **dict.fromkeys(("var", "std", "nanvar", "nanstd", "ptp", "median"), 2),
     **dict.fromkeys(("cumulative_sum", "cumulative_prod"), 1),
     "reduceat": 3,
     "trace": 4,
@@ -426,7 +426,7 @@ def in_dtype_of(
         return args
     dtypes = [leaf.dtype for leaf in flatten((args, options)) if hasattr(leaf, "dtype")]
     if dtypes and (wide := np.result_type(out.dtype, *dtypes)) != np.result_type(*dtypes):
-        if function is np.ptp:
+        if function in (np.ptp, np.median):
             return (args[0].astype(wide), *args[1:])
         options["dtype"] = wide
         mean_of = MEAN_OF.get(function)

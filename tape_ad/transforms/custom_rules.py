@@ -84,6 +84,11 @@ def custom_rule(
         round.
     SeedError
         In a sweep, when what `pull` or `push` returns does not fit the argument or the output.
+    InPlaceError
+        In a call with handles, when the function writes to an argument.
+    MutatedInputError
+        In a sweep, when `pull`, `push` or `partials` write to what they are given, or when what the
+        function gave was written to after the call: it gives a new array each time.
 
     Notes
     -----

@@ -357,3 +357,19 @@ def test_what_is_written_over_in_few_places_holds_to_second_order() -> None:
     check_grads(f, (x,), order=2)
     jacobian = ta.jacobian(ta.grad(f), mode="forward")(x)
     np.testing.assert_allclose(jacobian, ta.hessian(f)(x), rtol=1e-13)
+
+
+WIDER = (*(np.sum, np.mean, np.var, np.std, np.ptp, np.median, np.nanmedian, np.nanvar, np.cumsum),)
+
+
+@pytest.mark.parametrize("function", WIDER)
+def test_a_wider_output_has_numpys_bits(function: Any) -> None:
+    a = np.random.default_rng(0).normal(size=(6, 4)).astype(np.float32)
+    shape = a.shape if function is np.cumsum else a.shape[1:]
+    plain = function(a, axis=0, out=np.zeros(shape))
+    rec = ta.ComputationRecord()
+    x, out = rec.tensor(a), rec.constant(np.zeros(shape))
+    function(x, axis=0, out=out)
+    np.testing.assert_array_equal(out.data, plain)
+    by_value = ta.grad(lambda x: np.sum(function(x, axis=0, out=None)))(a)
+    np.testing.assert_allclose(out.grad(np.ones(shape)).wrt(x), by_value, rtol=1e-4, atol=1e-6)
