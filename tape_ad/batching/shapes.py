@@ -46,10 +46,18 @@ def reshaped(batch: Batch, function: Function, args: Any, kwargs: Options) -> An
     return function(x.stack, (batch.size, *shape), **options)
 
 
+def flags_of_one(x: BatchedArray) -> Any:
+    """Tell how each lies in memory, whatever the stack does; None where nobody knows."""
+    held, levels = primal(x.stack), 1
+    while type(held) is BatchedArray:
+        held, levels = primal(held.stack), levels + 1
+    return getattr(held[(slice(1),) * levels], "flags", None)
+
+
 def layout_of(x: BatchedArray, order: Any) -> str:
     """Say in which order each is read, or written: C's or Fortran's, or K if that is asked for."""
     order = str(order).upper()
-    layout: Any = getattr(primal(x.stack)[:1], "flags", None)  # of one, whatever the stack's
+    layout = flags_of_one(x)
     is_turned = layout is not None and layout.f_contiguous and not layout.c_contiguous
     return ("F" if is_turned else "C") if order == "A" else order
 
@@ -58,7 +66,7 @@ def ravelled(batch: Batch, function: Function, args: Any, kwargs: Options) -> An
     """Flatten each."""
     x = lone(batch, args, kwargs)
     order = str(args[1] if len(args) > 1 else kwargs.get("order", "C")).upper()
-    layout: Any = getattr(primal(x.stack)[:1], "flags", None)  # of one, whatever the stack's
+    layout = flags_of_one(x)
     if layout is None or order not in ("C", "F", "A", "K"):
         raise Looped
     if order == "F" or (order != "C" and layout.f_contiguous and not layout.c_contiguous):

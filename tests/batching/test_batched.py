@@ -1068,3 +1068,24 @@ def test_knots_beside_infinite_values_keep_theirs() -> None:
 
     several = np.array([1.0, 2.0])
     np.testing.assert_array_equal(ta.batched(at_knots)(several), [at_knots(s) for s in several])
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, ta.grad, ta.hessian])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.sum(np.unique(np.round(x)) + np.unique(x)[0]) + np.sum(np.unique(x * x)),
+        lambda x: np.sum(np.poly(x)[1:]) + np.sum(np.real(np.poly(x * 1j))),
+        lambda x: np.sum(np.poly(np.outer(x, x) + np.eye(3))),
+        lambda x: np.sum(x[np.lexsort((x, np.round(x)))] * x),
+        lambda x: np.sum(np.diff(x, prepend=x[1], append=1.0) ** 2),
+        lambda x: np.sum(np.pad(x, 2, mode="median") ** 2),
+        lambda x: np.sum(np.real_if_close(x + 0j) ** 2),
+    ],
+)
+def test_what_is_computed_at_once_by_lines_of_numpys_names(function: Any, transform: Any) -> None:
+    f = transform(function)
+
+    same(ta.batched(f)(X), [f(x) for x in X])
+    if transform is not ta.hessian:
+        same(ta.batched(ta.batched(f))(X[None])[0], [f(x) for x in X])

@@ -281,6 +281,11 @@ def lexsorted(keys: Any, axis: int = -1) -> Array:
 def from_roots(seq_of_zeros: Array) -> Array:
     """Multiply out roots; see `numpy.poly`."""
     if np.ndim(seq_of_zeros) == 2 and len(seq_of_zeros):
+        held = seq_of_zeros
+        while hasattr(held, "stack"):
+            held = held.stack
+        if hasattr(held, "record"):
+            raise NO_BODY  # as eigenvalues that coincide have no derivatives
         seq_of_zeros = np.linalg.eigvals(seq_of_zeros)
     if np.ndim(seq_of_zeros) != 1:
         raise NO_BODY  # where it is refused
@@ -289,8 +294,8 @@ def from_roots(seq_of_zeros: Array) -> Array:
         p = np.convolve(p, np.stack([np.ones_like(zero), -zero]))
     if dtype_of(p).kind != "c":
         return p
-    pairs = np.equal(np.sort(seq_of_zeros), np.sort(np.conj(seq_of_zeros)))
-    return np.real(p) if not anywhere(~pairs) else p  # as the values are
+    apart = np.abs(np.sort(seq_of_zeros) - np.sort(np.conj(seq_of_zeros)))
+    return p if anywhere(~(apart <= 0)) else np.real(p)  # as the values are
 
 
 def roots(p: Array) -> Array:
