@@ -141,7 +141,7 @@ class Globals(dict[str, Any]):
             found = converted_in_scipy(value) if self.own else converted(value)
         except KeyError as error:  # which Python would take for a name that is not there
             raise RuntimeError(f"no copy of {name} could be made") from error
-        if type(value) in KEPT:
+        if is_kept(value):
             self.memo[name] = value, found
         return found
 
@@ -625,7 +625,7 @@ def view_of(module: types.ModuleType, kind: "type[ModuleCopy] | None" = None) ->
             found = self._converted(value)
         except AttributeError as error:  # which Python would take for a name that is not there
             raise RuntimeError(f"no copy of {name} could be made") from error
-        if type(value) in KEPT or replaced(value) is not ABSENT:
+        if is_kept(value) or replaced(value) is not ABSENT:
             memo[name] = value, found
         return found
 
@@ -798,6 +798,13 @@ KEPT = frozenset(
 """Types of globals whose copy is looked up by name from then on, as long as the original stays."""
 
 
+def is_kept(value: Any) -> bool:
+    """Tell whether a global is of such a type, or a tuple of classes."""
+    if type(value) is tuple:
+        return all(isinstance(each, type) for each in value)
+    return type(value) in KEPT
+
+
 def by_rule(original: Any, counterpart: Any) -> Any:
     """Make of a function and its counterpart, which has a rule, what stands for it in copies.
 
@@ -848,11 +855,22 @@ MAKERS[np.vectorize] = lambda function: Elementwise(
     converted(function.pyfunc), function, function.excluded
 )
 
-OF_PYTHON: tuple[Any, ...] = (
-    *(np.polydiv, np.bmat, np.apply_over_axes, np.fill_diagonal),
-    *(np.asarray_chkfinite, np.require),
-)
-"""NumPy's functions whose own code takes handles, where what it calls does."""
-
-for _function in OF_PYTHON:
+for _function in (np.polydiv, np.bmat, np.apply_over_axes, np.fill_diagonal, np.require):
     copying_own_code(_function)
+
+
+class Brackets:
+    """`numpy.r_` or `numpy.c_`, whose own code joins what stands in the brackets."""
+
+    def __init__(self, original: Any) -> None:
+        self.original = original
+        note_stand_in(original, self)
+
+    def __getitem__(self, key: Any) -> Any:
+        if reaches(key):
+            return MAKERS[object](self.original)[key]
+        return as_array_constants(self.original[unwrapped(key)])
+
+
+Brackets(np.r_)
+Brackets(np.c_)

@@ -155,6 +155,17 @@ for _function in each_of(
     taking(_function)
 
 
+@stands_in_for(np.asarray_chkfinite)
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
+    """Stand in for `numpy.asarray_chkfinite`."""
+    if not holds(a):
+        np.asarray_chkfinite(unwrapped(a), dtype, order)
+        return replaced(np.asarray)(a, dtype, order)
+    array = array_handle_of(np.asarray, a, dtype, order)
+    np.asarray_chkfinite(primal(array))
+    return array
+
+
 CLEARED: dict[Any, Function] = {np.empty: np.zeros, np.empty_like: np.zeros_like}
 """What leaves in an array what memory held, which no replay finds again, and what does not."""
 
