@@ -640,3 +640,10 @@ def test_logarithms_compiled_and_in_a_batch(name: str) -> None:
     np.testing.assert_allclose(ta.compile(gradient)(*values), expected, rtol=1e-12)
     batch = ta.batched(gradient)(*(np.array([each, each]) for each in values))
     np.testing.assert_allclose([each[1] for each in batch], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["logsf", "logcdf", "ppf"])
+def test_truncnorm_compiled_by_its_variable_alone(method: str) -> None:
+    own, x = getattr(stats.truncnorm, method), np.array([0.2, 0.6])
+    gradient = ta.grad(lambda x: np.sum(own(x, -1.0, 4.0)))
+    np.testing.assert_allclose(ta.compile(gradient)(x), gradient(x), rtol=1e-12)

@@ -17,6 +17,7 @@ from tape_ad import grad, stop_gradient
 from tape_ad.errors import (
     CaptureError,
     ConversionError,
+    InPlaceError,
     NoRuleError,
     UnsupportedArgumentError,
 )
@@ -124,7 +125,7 @@ def slopes_of(
     flat = [np.reshape(np.broadcast_to(x, shape), -1) for x in operands]
     try:
         slopes = grad(lambda *given: np.sum(body(*given)), key[2])(*flat)
-    except (CaptureError, ConversionError):  # which may come of these operands
+    except (CaptureError, ConversionError, InPlaceError):  # which may come of these operands
         return None
     except (AttributeError, NoRuleError, UnsupportedArgumentError):  # .ctypes is asked for too
         WITHOUT.add(key)
