@@ -150,6 +150,8 @@ def chosen(
         shape = (int(np.count_nonzero(where)),)
         if function is not None:
             parts.append(np.broadcast_to(function(*(x[where] for x in args)), shape))
+        elif np.ndim(fill_value) == 0:
+            parts.append(np.broadcast_to(fill_value, shape))
         else:
             parts.append(np.broadcast_to(fill_value, cond.shape)[where])
     order = np.argsort(np.reshape(~cond, -1), kind="stable")

@@ -625,3 +625,25 @@ def test_a_quantile_too_large_for_its_square() -> None:
     x = scipy.stats.genextreme.isf(q, c)
     found = gradients("genextreme", "isf", q, c, 0.0, 1.0)[1]
     assert found == pytest.approx(x * (np.log(q) - 1 / c), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["norm", "lognorm", "genpareto", "truncnorm"])
+def test_logarithms_compiled_and_in_a_batch(name: str) -> None:
+    shapes = {"norm": (), "lognorm": (0.7,), "genpareto": (0.1,), "truncnorm": (-1.0, 4.0)}[name]
+
+    def loss(loc: Any, scale: Any, *shapes: Any) -> Any:
+        return np.sum(getattr(stats, name).logsf([0.3, 1.1, 2.9], *shapes, loc, scale))
+
+    values = (0.02, 1.3, *shapes)
+    gradient = ta.grad(loss, tuple(range(len(values))))
+    expected = gradient(*values)
+    np.testing.assert_allclose(ta.compile(gradient)(*values), expected, rtol=1e-12)
+    batch = ta.batched(gradient)(*(np.array([each, each]) for each in values))
+    np.testing.assert_allclose([each[1] for each in batch], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["logsf", "logcdf", "ppf"])
+def test_truncnorm_compiled_by_its_variable_alone(method: str) -> None:
+    own, x = getattr(stats.truncnorm, method), np.array([0.2, 0.6])
+    gradient = ta.grad(lambda x: np.sum(own(x, -1.0, 4.0)))
+    np.testing.assert_allclose(ta.compile(gradient)(x), gradient(x), rtol=1e-12)

@@ -14,7 +14,13 @@ import numpy as np
 from attrs import field, frozen
 
 from tape_ad import grad, stop_gradient
-from tape_ad.errors import ConversionError, NoRuleError, UnsupportedArgumentError
+from tape_ad.errors import (
+    CaptureError,
+    ConversionError,
+    InPlaceError,
+    NoRuleError,
+    UnsupportedArgumentError,
+)
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array, is_traced, ratio
 from tape_ad.extend.packages import copied_object
@@ -119,7 +125,7 @@ def slopes_of(
     flat = [np.reshape(np.broadcast_to(x, shape), -1) for x in operands]
     try:
         slopes = grad(lambda *given: np.sum(body(*given)), key[2])(*flat)
-    except ConversionError:  # which may come of these operands
+    except (CaptureError, ConversionError, InPlaceError):  # which may come of these operands
         return None
     except (AttributeError, NoRuleError, UnsupportedArgumentError):  # .ctypes is asked for too
         WITHOUT.add(key)
@@ -245,7 +251,10 @@ class At:
         far = np.less(self.out, -100) & self.method.startswith("log")
         if not is_traced(far) and not np.count_nonzero(far):
             return slope
-        found = self.derived(self.method, self.alive(y, still), position)
+        try:
+            found = self.derived(self.method, self.alive(y, still), position)
+        except CaptureError:  # where SciPy's lines for the ends of the support pick by values
+            return slope
         return slope if found is None else np.where(far & ~still, found, slope)
 
     def slope(self, k: int, y: Array) -> Array:
