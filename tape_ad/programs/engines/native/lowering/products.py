@@ -247,7 +247,7 @@ TERMS = 12
 
 def multiply_all(nest: LoopNest, factors: Sequence[MemRef]) -> Argument:
     """Multiply what memory references show."""
-    args = [nest.read(each.broadcast(nest.shape)) for each in factors]
+    args: list[Argument] = [nest.read(each.broadcast(nest.shape)) for each in factors]
     kinds = [factors[0].dtype] * 3
     return functools.reduce(lambda x, y: nest.op(np.multiply, kinds, x, y), args)
 

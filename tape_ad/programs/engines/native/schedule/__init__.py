@@ -205,8 +205,9 @@ def read_only_last(program: Program) -> Program:
     for step in program.steps if shown else ():
         if isinstance(step, Guard):
             shown.pop(step.value, None)
-        for out in outputs_of(step):  # of which a view is read-only too
-            shown.pop(out.owner, None)
+        for out in outputs_of(step):
+            if out.owner is not None:  # of which a view is read-only too
+                shown.pop(out.owner, None)
     steps, last = [], []
     for step in program.steps if shown else ():
         if isinstance(step, Call) and step.outputs[:1] and step.outputs[0] in shown:
