@@ -33,6 +33,7 @@ import numpy as np
 
 import tape_ad as ta
 
+ready: Any = jax.block_until_ready
 RNG = np.random.default_rng(0)
 Loss = Callable[..., Any]
 Made = tuple[Loss, tuple[Any, ...]]
@@ -561,12 +562,12 @@ def measured(name: str, made: Made, seconds: float) -> float:
     for _ in range(2):  # which capture
         value, gradients = ours(*args)
     between = time.perf_counter()
-    expected, slopes = jax.block_until_ready(theirs(*given))
+    expected, slopes = ready(theirs(*given))
     firsts = between - start, time.perf_counter() - between
     np.testing.assert_allclose(value, expected, rtol=1e-7)
     for mine, other in zip(gradients, slopes, strict=True):
         np.testing.assert_allclose(mine, other, rtol=1e-6, atol=1e-7 * np.abs(other).max())
-    calls = [lambda: ours(*args), lambda: jax.block_until_ready(theirs(*given))]
+    calls = [lambda: ours(*args), lambda: ready(theirs(*given))]
     one, other = least(calls, seconds)
     ratio = one / other
     print(
@@ -587,7 +588,8 @@ def main() -> None:
     parser.add_argument("--only", default="", help="workloads with this in their names")
     parser.add_argument("--seconds", type=float, default=0.3, help="for each, of two sizes")
     arguments = parser.parse_args()
-    jax.config.update("jax_enable_x64", True)
+    settings: Any = jax.config
+    settings.update("jax_enable_x64", True)
     for size in (SMALL, LARGE):
         ratios = [
             measured(f"{name}, {size}", make(size), arguments.seconds)

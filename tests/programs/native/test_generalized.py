@@ -113,7 +113,8 @@ def test_matrices_of_few_rows_are_eliminated(view: Any, stack: Any, dtype: str) 
 
 
 def test_no_matrices_at_all() -> None:
-    for function in (np.linalg.det, np.linalg.slogdet, np.linalg.inv):
+    functions: Any = (np.linalg.det, np.linalg.slogdet, np.linalg.inv)
+    for function in functions:
         fast = ta.compile(function, engine="native")
         found = [fast(np.ones((0, 2, 2))) for _ in range(3)][-1]
         for one, other in zip(leaves(found), leaves(function(np.ones((0, 2, 2)))), strict=True):
@@ -143,7 +144,8 @@ SPECIAL = [
 @pytest.mark.parametrize("a", SPECIAL, ids=range(len(SPECIAL)))
 def test_matrices_that_might_be_singular_are_numpys(a: Array) -> None:
     for x in (a, np.stack([a, np.eye(len(a))])):
-        for function in (np.linalg.det, np.linalg.slogdet, np.linalg.inv):
+        functions: Any = (np.linalg.det, np.linalg.slogdet, np.linalg.inv)
+        for function in functions:
             fast = ta.compile(function, engine="native")
             for _ in range(2):
                 fast(np.broadcast_to(np.eye(len(a)), x.shape).copy())

@@ -146,10 +146,11 @@ class MemoryMap:
 
     def note_product(self, nest: "LoopNest") -> None:
         """Note what a nest multiplies, if that is all that it does."""
-        if self.changing is None or len(nest.reads) != 2 or len(nest.writes) != 1 or nest.callee:
+        one = len(nest.reads) == 2 and len(nest.writes) == 1 and nest.callee is None
+        if self.changing is None or not one or not nest.ops:
             return
-        product, *rest = nest.ops or [None]
-        if product is None or product.function is not np.multiply or {*product.args} != {-1, -2}:
+        product, *rest = nest.ops
+        if product.function is not np.multiply or {*product.args} != {-1, -2}:
             return
         added = all(op.function is np.add and isinstance(op.args[1], Literal) for op in rest)
         repeated = any(0 in ref.strides for ref in nest.reads)

@@ -272,7 +272,7 @@ def of_elements(nest: LoopNest, formula: Any, asked: Any, a: MemRef, sides: Any 
             elements.append(nest.cast(nest.read(part.broadcast(nest.shape)), DOUBLE))
         if sides is not None:
             elements.append(sides[i])
-    function = Bound(formula, (), (("rows", rows), ("asked", asked)))
+    function: Any = Bound(formula, (), (("rows", rows), ("asked", asked)))
     kinds = [DOUBLE] * len(elements)
     return nest.op(function, [*kinds, BOOL if asked == "is sure" else DOUBLE], *elements)
 

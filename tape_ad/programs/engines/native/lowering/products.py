@@ -247,7 +247,7 @@ TERMS = 12
 
 def multiply_all(nest: LoopNest, factors: Sequence[MemRef]) -> Argument:
     """Multiply what memory references show."""
-    args = [nest.read(each.broadcast(nest.shape)) for each in factors]
+    args: list[Argument] = [nest.read(each.broadcast(nest.shape)) for each in factors]
     kinds = [factors[0].dtype] * 3
     return functools.reduce(lambda x, y: nest.op(np.multiply, kinds, x, y), args)
 
@@ -306,11 +306,12 @@ def margins_added(lowering: Lowering, ct: MemRef, linear: Margins) -> None:
 
 def pulled_plainly(lowering: Lowering) -> None:
     """Lower the pull of a map of plain arrays."""
-    ct, linear = lowering.call.args
+    found = lowering.options("ct", "linear")
+    ct, linear = lowering.source(found["ct"]), found["linear"]
     lower = PULLS.get(type(linear))
-    if lower is None or lowering.source(ct).dtype != lowering.out.dtype:
+    if lower is None or ct.dtype != lowering.out.dtype:
         raise NotLowerable(f"the pull of {type(linear).__name__}")
-    lower(lowering, lowering.source(ct), linear)
+    lower(lowering, ct, linear)
 
 
 PULLS: Mapping[type, Callable[[Lowering, MemRef, Any], None]] = {

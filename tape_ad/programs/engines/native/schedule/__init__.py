@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field, frozen
 
+from tape_ad.programs.capture.op_facts import is_view
 from tape_ad.programs.engines.native.codegen import compiled_loops, text_of
 from tape_ad.programs.engines.native.codegen.loops import Loop
 from tape_ad.programs.engines.native.fusion import (
@@ -203,10 +204,9 @@ def read_only_last(program: Program) -> Program:
             if alike(source, out):
                 shown[out] = shown.get(source, source)
     for step in program.steps if shown else ():
-        if isinstance(step, Guard):
-            shown.pop(step.value, None)
-        for out in outputs_of(step):  # of which a view is read-only too
-            shown.pop(out.owner, None)
+        if isinstance(step, Guard) or (step.function is not through_buffer and may_view(step)):
+            for value in step.operands:  # of which a view is read-only too
+                shown.pop(value, None)
     steps, last = [], []
     for step in program.steps if shown else ():
         if isinstance(step, Call) and step.outputs[:1] and step.outputs[0] in shown:
@@ -221,6 +221,11 @@ def read_only_last(program: Program) -> Program:
         step if shown.keys().isdisjoint(step.operands) else step.replaced(shown) for step in last
     ]
     return evolve(program, steps=(*steps, *last))
+
+
+def may_view(call: Call) -> bool:
+    """Tell whether a call may show the memory of an operand."""
+    return is_view(call) or any(out.owner is not None for out in call.outputs)
 
 
 def schedule(fused: Fused, threads: int = 1) -> Schedule:
