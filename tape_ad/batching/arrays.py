@@ -10,6 +10,7 @@ import numpy as np
 from attrs import define
 
 from tape_ad.base.arrays.interpreter import BOX, KINDS, Batch, boxes
+from tape_ad.base.arrays.overridable import is_traced
 from tape_ad.base.errors import ConversionError
 from tape_ad.batching.decisions import grouped, members_of, part
 from tape_ad.record.array_interface import LIKE, ArrayInterface
@@ -206,6 +207,8 @@ class BatchedArray(ArrayInterface, BitsInPlace):
         return f"Tensor({text})" if kept else text  # of which no number is made again
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        if is_traced(self.stack):  # which a library may ask for as one of no batch
+            self.refuse_library()
         return self.number(lambda one: np.array(one, dtype, copy=copy))
 
     def __dlpack__(self, /, **options: Any) -> Any:

@@ -223,7 +223,7 @@ class Program:
         """The steps that compare; those of a loop as often as they are done."""
         found: list[Guard] = []
         for step in self.steps:
-            if type(step) is Guard:
+            if isinstance(step, Guard):
                 found.append(step)
             elif (body := body_of(step)) is not None and (own := body.guards):
                 found += own * step.function.count  # type: ignore[attr-defined]  # it is a loop

@@ -384,7 +384,8 @@ class Replayer:
         with uncollected():  # which would look into the program again and again
             result = run_eagerly(self.function, args, kwargs, quiet=False)
         for each in arrays:
-            each.flags.writeable = True  # which a replay leaves as it is
+            if not each.flags.writeable:  # which a replay leaves as it is
+                each.flags.writeable = True
         seconds = perf_counter() - start
         return (result, seconds) if verification.is_right(out, result) else None
 
