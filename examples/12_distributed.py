@@ -245,8 +245,8 @@ def draw_times(axes: Axes, alone: Timed, measured: dict[int, dict[int, Timed]]) 
 def draw_wide(axes: Axes, wide: dict[str, Timed]) -> None:
     """Draw the medians of the times of steps that are much work."""
     medians = [float(np.median(each.times)) for each in wide.values()]
-    axes.bar(list(wide), medians, color=["0.6", "C0", "C1"], width=0.6)
-    axes.bar_label(axes.containers[0], fmt="%.0f ms")  # type: ignore[arg-type] - of bars, and no others
+    bars = axes.bar(list(wide), medians, color=["0.6", "C0", "C1"], width=0.6)
+    axes.bar_label(bars, fmt="%.0f ms")
     axes.set(ylabel="time per step [ms]")
     share = medians[-1] / medians[0]
     axes.set_title(f"{medians[0]:.0f} ms of work: {WORKERS[-1]} workers take {share:.2f} of it")

@@ -209,6 +209,15 @@ def test_a_numpy_of_ones_own_is_not_there(line: str) -> None:
         exec(f"{line}\nnp.sum", {})  # noqa: S102 - the lines are what is tested
 
 
+def test_a_layer_may_have_annotations_that_name_nothing_yet() -> None:
+    class Later(nn.Layer):
+        def __call__(self, store: "NotThere", x: "NotThere", *, rng: Any = None) -> Any:  # type: ignore[name-defined,override]  # noqa: F821 - what is tested
+            return x
+
+    names = list(inspect.signature(Later().__call__).parameters)
+    assert names == ["store", "x", "rng"]
+
+
 def test_functions_of_pytorch_say_what_to_write() -> None:
     torch = pytest.importorskip("torch")
     with pytest.raises(TypeError, match=r"torch\.sin takes no handles; write np\.sin\(t\), or t"):

@@ -505,9 +505,13 @@ def may_be_missing(function: Any, *values: Any) -> None:
     *values
         What the function gets for them.
     """
-    there = function.__defaults__ or ()
-    function.__signature__ = inspect.signature(function)
-    function.__defaults__ = (*values, *there)
+    there = function.__defaults__
+    alike = types.FunctionType(
+        function.__code__, {}, function.__name__, there, function.__closure__
+    )  # without annotations, whose names may not be there yet
+    alike.__kwdefaults__ = function.__kwdefaults__
+    function.__signature__ = inspect.signature(alike)
+    function.__defaults__ = (*values, *(there or ()))
 
 
 class MissingArgument(Refusing):
@@ -520,4 +524,4 @@ class MissingArgument(Refusing):
         raise TypeError(self.message)
 
     def __getattr__(self, name: str) -> NoReturn:
-        self._refuse()
+        raise AttributeError(self.message)
