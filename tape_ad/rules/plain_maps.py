@@ -8,7 +8,6 @@ from attrs import define
 
 from tape_ad.base.arrays.overridable import batch_in, overridable, whole
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.base.trees import flatten
 from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, along, arguments_of, rule
 from tape_ad.rules.maps import Adjoint, Array
@@ -159,7 +158,8 @@ def by_lines(name: str) -> Callable[..., Array]:
     """Make the body of a call of a map that holds what is another for each of a batch."""
 
     def body(array: Array, linear: PlainMap) -> Array:
-        if batch_in(flatten(linear)) is None:
+        fields = getattr(type(linear), "__attrs_attrs__", ())
+        if batch_in([getattr(linear, field.name) for field in fields]) is None:
             raise UnsupportedArgumentError("the map is one call")
         found: Array = getattr(linear, name)(array)
         return found
