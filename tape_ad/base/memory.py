@@ -3,11 +3,13 @@
 import ctypes
 import gc
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from threading import RLock
+from typing import Any, TypeVar
 
 import numpy as np
+
+T = TypeVar("T")
 
 LOCK = RLock()  # which a destructor may come to while its own thread has it
 UNDECIDED = [True]
@@ -101,12 +103,14 @@ def resume_collection(asking: object) -> None:
         PAUSES[:] = others
 
 
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Pause the garbage collector inside."""
+def uncollected(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    """Call a function with the garbage collector paused."""
     asking = object()
     try:
-        pause_collection(asking)
-        yield
+        try:
+            pause_collection(asking)
+            return function(*args, **kwargs)
+        finally:
+            resume_collection(asking)
     finally:
-        resume_collection(asking)
+        resume_collection(asking)  # where an interrupt came before the line above

@@ -381,8 +381,8 @@ class Replayer:
             return None
         start = perf_counter()
         arrays = [leaf for leaf in leaves if type(leaf) is np.ndarray and leaf.flags.writeable]
-        with uncollected():  # which would look into the program again and again
-            result = run_eagerly(self.function, args, kwargs, quiet=False)
+        # The collector would look into the program again and again.
+        result = uncollected(run_eagerly, self.function, args, kwargs, quiet=False)
         for each in arrays:
             if not each.flags.writeable:  # which a replay leaves as it is
                 each.flags.writeable = True
@@ -526,9 +526,10 @@ class Replayer:
     def _make(self, path: Path, engine: str = "") -> None:
         """Compile a path."""
         steps = counted(len(path.program.steps), "step")
-        with uncollected(), progress(f"tape_ad compiles {title(self.function)}, {steps}"):
-            simple = simplified(path.program)
-            path.take_replay(simple, engine_named(engine or self.engine)(simple, self.threads))
+        with progress(f"tape_ad compiles {title(self.function)}, {steps}"):
+            simple = uncollected(simplified, path.program)
+            replay = uncollected(engine_named(engine or self.engine), simple, self.threads)
+            path.take_replay(simple, replay)
             path.program.forget_operands()  # of long ones they take megabytes
 
     def _give_up(self, paths: Paths, program: Program) -> None:

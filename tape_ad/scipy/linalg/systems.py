@@ -540,7 +540,7 @@ def triangles(n: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
 @whole
 def order_of_rows(piv: Any) -> np.ndarray[Any, Any]:
     """Write interchanges of rows, one after another, as the order that they lead to."""
-    order = np.zeros_like(piv) + np.arange(piv.shape[-1])
+    order: np.ndarray[Any, Any] = np.zeros_like(piv) + np.arange(piv.shape[-1])
     for i in range(piv.shape[-1]):
         here, there = order[..., i : i + 1].copy(), piv[..., i : i + 1]
         order[..., i : i + 1] = np.take_along_axis(order, there, -1)
