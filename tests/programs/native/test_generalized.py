@@ -312,6 +312,26 @@ def test_triangular_equations_have_scipys_bits(columns: Any, dtype: str) -> None
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4", "c16", "c8"])
+@pytest.mark.parametrize("axes", [(0, 0), (0, None), (None, 0)])
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")  # SciPy 1.14 takes no stacks
+def test_triangular_equations_of_a_batch_are_those_of_each(axes: Any, dtype: str) -> None:
+    def several(a: Array, b: Array) -> Any:
+        return [solve(a, b, trans, lower=lower) for trans, lower in ((0, False), (1, True))]
+
+    solve = tsp.linalg.solve_triangular
+    a, b = positive((5, 4, 4), dtype), numbers((5, 4, 3), dtype, 1)
+    a, b = (a if axes[0] == 0 else a[1]), (b if axes[1] == 0 else b[1])
+    for view in (lambda a: a, lambda a: a.mT, lambda a: a[..., ::-1, ::-1]):
+        fast = ta.compile(ta.batched(several, axes), engine="native")
+        for scale in (1, 2, 3, 1):
+            found = fast(view(a * scale), b)
+        for k in range(5):
+            wanted = several(view(a[k] if axes[0] == 0 else a), b[k] if axes[1] == 0 else b)
+            for x, y in zip(found, wanted, strict=True):
+                assert np.allclose(x[k], y, rtol=20 * np.finfo(x.dtype).eps, atol=0)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "c16", "c8"])
 @pytest.mark.parametrize("columns", [(), (1,), (3,)])
 def test_equations_of_cholesky_factors_have_scipys_bits(columns: Any, dtype: str) -> None:
     def several(a: Array, b: Array) -> Any:

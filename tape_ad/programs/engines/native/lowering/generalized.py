@@ -550,23 +550,29 @@ def by_routine(
     """
     out = lowering.out
     dtype = out.dtype
-    if dtype.char not in PREFIXES or len(a.shape) != 2 or len(b.shape) > 2:
-        raise NotLowerable("of such shapes and dtypes")
     target = out
     if len(b.shape) == 1:
-        b, target = (ref.seen(lambda array: array[:, None]) for ref in (b, out))
+        b, target = (ref.seen(lambda array: array[..., None]) for ref in (b, out))
+    *stack, n, k = target.shape
+    if dtype.char not in PREFIXES or len(stack) > 1 or 0 in stack:
+        raise NotLowerable("of such shapes and dtypes")
     address = routine_of(routine, dtype, signature)
-    matrix = in_fortran(lowering, a, dtype, new=False)
+    matrix = in_fortran(lowering, a.broadcast((*stack, n, n)), dtype, new=False)
+    b = b.broadcast(target.shape)
     if is_fortran(target):
         x = target
         converted_to(lowering, b, x)
     else:
         x = in_fortran(lowering, b, dtype, new=True)
-    word = lowering.temporary((), BOOL)
-    n, k = b.shape
+    words_of_each, word = lowering.temporary(tuple(stack), BOOL), lowering.temporary((), BOOL)
     callee = Callee(calling(tuple(given), 3), address, routine)
-    lengths = (n, k, *map(ord, words))
-    called(lowering, callee, [matrix, x], [word, x], lengths, n * n * k // 2)
+    lengths = (*(stack or [1]), n, k, *map(ord, words))
+    reads, writes = [matrix, x], [words_of_each, x]
+    steps = tuple(ref.strides[0] if stack else 0 for ref in (*reads, *writes))
+    cost = math.prod(target.shape) * n // 2
+    lowering.work.append(ExternalCall(callee, reads, writes, lengths, steps, cost=cost))
+    nest = lowering.nest(tuple(stack))
+    ended(nest, np.logical_and, nest.read(words_of_each), range(len(stack)), word)
     lowering.work.append(RuntimeCheck(word, 1))
     if x is not target:
         converted_to(lowering, x, target)
