@@ -321,7 +321,12 @@ def test_triangular_equations_of_a_batch_are_those_of_each(axes: Any, dtype: str
     solve = tsp.linalg.solve_triangular
     a, b = positive((5, 4, 4), dtype), numbers((5, 4, 3), dtype, 1)
     a, b = (a if axes[0] == 0 else a[1]), (b if axes[1] == 0 else b[1])
-    for view in (lambda a: a, lambda a: a.mT, lambda a: a[..., ::-1, ::-1]):
+    views: list[Callable[[Array], Array]] = [
+        lambda a: a,
+        lambda a: a.mT,
+        lambda a: a[..., ::-1, ::-1],
+    ]
+    for view in views:
         fast = ta.compile(ta.batched(several, axes), engine="native")
         for scale in (1, 2, 3, 1):
             found = fast(view(a * scale), b)
