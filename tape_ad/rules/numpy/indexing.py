@@ -101,7 +101,7 @@ def unaliased(k: Any) -> Any:
 
     In a capture a plain one stays, to be known as a constant of the function, which is watched.
     """
-    if is_traced(k) and k.ndim:
+    if is_traced(k) and is_array(k):
         return k.snapshot()
     return k.copy() if isinstance(k, np.ndarray) and ACTIVE.get().capture is None else k
 
