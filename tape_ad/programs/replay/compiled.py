@@ -398,9 +398,9 @@ class Replayer:
         ------
         CaptureError
         """
-        numbers = [list(filter(is_number_like, flatten(each))) for each in (second, first)]
+        one, two = (list(filter(is_number_like, flatten(each))) for each in (second, first))
         try:
-            check_alike(title(self.function), *numbers, exactly=False)
+            check_alike(title(self.function), one, two, exactly=False)
         except ProgramMismatchError:
             raise CaptureError(
                 f"{title(self.function)} cannot be compiled: it has given other numbers when it "
