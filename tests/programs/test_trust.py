@@ -1,12 +1,13 @@
 """Which numbers a program is trusted with: two captures with equal ones prove nothing."""
 
+import itertools
 from typing import Any
 
 import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.errors import ProgramMismatchError
+from tape_ad.errors import CaptureError, ProgramMismatchError
 from tape_ad.programs.replay.paths import mark_of, near_by
 from tests.programs.comparing import counting
 
@@ -43,6 +44,14 @@ def test_the_second_call_is_one_of_the_function_itself() -> None:
     for step in range(4):
         np.testing.assert_allclose(fast(X + step), noting(X + step), rtol=1e-14)
     assert tracers == [True, False, False, False, False, False]
+
+
+def test_what_goes_by_turns_is_found_out_at_the_second_call() -> None:
+    turns = itertools.cycle([2.0, 3.0]).__next__
+    fast = ta.compile(lambda x: x * turns())
+    fast(X)
+    with pytest.raises(CaptureError, match="other numbers when it was called again"):
+        fast(X)
 
 
 def test_a_call_that_goes_another_way_proves_nothing() -> None:

@@ -373,3 +373,26 @@ def test_a_wider_output_has_numpys_bits(function: Any) -> None:
     np.testing.assert_array_equal(out.data, plain)
     by_value = ta.grad(lambda x: np.sum(function(x, axis=0, out=None)))(a)
     np.testing.assert_allclose(out.grad(np.ones(shape)).wrt(x), by_value, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("pick", "key"),
+    [
+        (lambda x, key: x[key], np.array([1, 2, 2])),
+        (lambda x, key: x[key], np.array([True, False, True])),
+        (lambda x, key: np.take_along_axis(x, key, 0), np.array([1, 2, 2])),
+        (lambda x, key: np.sum(x, where=key), np.array([True, False, True])),
+    ],
+)
+def test_an_index_may_be_written_to_after_its_use(pick, key):
+    def loss(x, key):
+        key = key.copy()
+        picked = pick(x, key)
+        key[...] = 0
+        return np.sum(picked * picked)
+
+    x, seeds = np.array([2.0, 3.0, 5.0]), np.zeros(3)
+    picked = 2 * pick(x, key)
+    np.add.at(seeds, key if picked.shape else np.flatnonzero(key), picked)
+    for gradient in (ta.grad(loss), ta.compile(ta.grad(loss))):
+        np.testing.assert_array_equal(gradient(x, key), seeds)

@@ -398,6 +398,10 @@ class TracedArray(Tracer, ArrayInterface, BitsInPlace):
         """How the array lies in memory."""
         return self.data.flags
 
+    def snapshot(self) -> "TracedArray":
+        """Give a box of the same value, which nobody assigns to."""
+        return TracedArray(self.data.copy(), self.value, self.capture)
+
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
         return self.data.__array_namespace__(api_version=api_version)
 

@@ -54,7 +54,7 @@ from tape_ad.programs.replay.verifying import (
 from tape_ad.record.inspection.observing import debugging
 from tape_ad.record.inspection.pages.figures import shown_by_repr, tag
 from tape_ad.record.messages.callers import is_library
-from tape_ad.record.primals import primal
+from tape_ad.record.primals import is_number_like, primal
 from tape_ad.record.tensor import Tensor
 
 # What is done at a call that is not simply replayed
@@ -306,10 +306,10 @@ class Replayer:
         if self._asks_identity(free) and repeated(leaves):
             return self._as_it_is(TWICE, args, kwargs)
         drawn = free.draws()
-        path = search.path if search.tried else next(iter(known), None)
+        path, proof = search.path if search.tried else next(iter(known), None), None
         if path is not None and can_be_proved(path, leaves):
             proof = self._prove(path, args, kwargs, leaves)
-            if proof is not None:
+            if proof is not None and proof[2]:
                 self._look_at(free, path.program, drawn)
                 path.captures.append((number, proof[1]))
                 self._trust(paths, path, free, drawn, leaves)
@@ -348,6 +348,8 @@ class Replayer:
         elif path.replay is not None:
             return result  # another thread has been quicker
         elif same is not None and same is before.get(path):
+            if proof is not None:
+                self._require_repeated(proof[0], result)
             path.confirm(program)
             self._trust(paths, path, free, drawn, leaves)
         elif path.program is before.get(path):  # else another thread has been quicker too
@@ -363,14 +365,14 @@ class Replayer:
 
     def _prove(
         self, path: Path, args: tuple[Any, ...], kwargs: dict[str, Any], leaves: Sequence[Any]
-    ) -> tuple[Any, float] | None:
+    ) -> tuple[Any, float, bool] | None:
         """Compare a replay of a path that was captured once with the function.
 
         Returns
         -------
         tuple or None
-            What the function gives, and the seconds that it took; None where a replay gives
-            something else, or goes another way.
+            What the function gives, the seconds that it took, and whether a replay gives the same;
+            None where that goes another way.
         """
         if path.made is None:
             path.kept = {*literals_of(path.program)}  # which nobody else refers to so far
@@ -387,7 +389,24 @@ class Replayer:
             if not each.flags.writeable:  # which a replay leaves as it is
                 each.flags.writeable = True
         seconds = perf_counter() - start
-        return (result, seconds) if verification.is_right(out, result) else None
+        return result, seconds, verification.is_right(out, result)
+
+    def _require_repeated(self, first: Any, second: Any) -> None:
+        """Refuse a function that has given two results in one call, the second one as before.
+
+        Raises
+        ------
+        CaptureError
+        """
+        one, two = (list(filter(is_number_like, flatten(each))) for each in (second, first))
+        try:
+            check_alike(title(self.function), one, two, exactly=False)
+        except ProgramMismatchError:
+            raise CaptureError(
+                f"{title(self.function)} cannot be compiled: it has given other numbers when it "
+                "was called again with the same arguments; pass what it draws, counts or reads as "
+                "an argument"
+            ) from None
 
     def _look_at(self, free: FreeVariables, program: Program, drawn: dict[str, bytes]) -> None:
         """See what the function has done to its variables, when it has run."""

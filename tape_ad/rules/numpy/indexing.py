@@ -77,7 +77,7 @@ def full_key(key: Any, ndim: int) -> tuple[Any, ...]:
     >>> full_key((..., 0), 3)
     (slice(None, None, None), slice(None, None, None), 0)
     """
-    entries = [as_entry(k) for k in (key if isinstance(key, tuple) else (key,))]
+    entries = [unaliased(as_entry(k)) for k in (key if isinstance(key, tuple) else (key,))]
     used = sum(k.ndim if is_mask(k) else k is not None and k is not Ellipsis for k in entries)
     rest: list[Any] = [slice(None)] * (ndim - used)
     dots = next((i for i, k in enumerate(entries) if k is Ellipsis), None)
@@ -94,6 +94,16 @@ def as_entry(k: Any) -> Any:
     if array.ndim == 0 and array.dtype != bool:
         return operator.index(array) if isinstance(array, np.ndarray) else array
     return array.astype(np.intp) if array.size == 0 and array.dtype != bool else array
+
+
+def unaliased(k: Any) -> Any:
+    """Copy an array that a map keeps, as its owner may write to it before the sweep.
+
+    In a capture a plain one stays, to be known as a constant of the function, which is watched.
+    """
+    if is_traced(k) and is_array(k):
+        return k.snapshot()
+    return k.copy() if isinstance(k, np.ndarray) and ACTIVE.get().capture is None else k
 
 
 def is_mask(k: Any) -> bool:

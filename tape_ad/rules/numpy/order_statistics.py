@@ -43,6 +43,7 @@ from tape_ad.rules.maps import (
     Transpose,
     WeightedSum,
 )
+from tape_ad.rules.numpy.indexing import unaliased
 
 Axis = int | tuple[int, ...] | None
 
@@ -199,7 +200,9 @@ def elements_partial(function: Callable[..., Array]) -> Maker:
         axes = axes_of(a.ndim, axis)
         if weights is not None:
             options["weights"] = weights_of_rows(as_array(weights), a, axes)
-        linear = Deferred(neighbours_map, (function, out, a, q, axes, options))
+        linear = Deferred(
+            neighbours_map, (function, out, a, tuple(map(unaliased, q)), axes, options)
+        )
         return Chain((Mask(~np.isnan(a)) if function in PASSING_NAN else SHIELD, linear))
 
     return partial
@@ -286,7 +289,9 @@ def probability_partial(function: Callable[..., Array], percent: float) -> Maker
         if a.size == 0 or method not in PLOTTING or "weights" in options:
             return None
         axes = axes_of(a.ndim, axis)
-        return Deferred(slope_map, (function, out, a, q, axes, PLOTTING[method], percent))
+        return Deferred(
+            slope_map, (function, out, a, unaliased(q), axes, PLOTTING[method], percent)
+        )
 
     return partial
 

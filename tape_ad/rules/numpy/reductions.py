@@ -47,6 +47,7 @@ from tape_ad.rules.maps.rearrangements import inverse
 from tape_ad.rules.numpy import bodies
 from tape_ad.rules.numpy.continued import all_finite, least
 from tape_ad.rules.numpy.elementwise import is_complex
+from tape_ad.rules.numpy.indexing import unaliased
 
 SMALLEST = 2.0**-960
 """A product that never falls below this has lost no digits of double precision on its way."""
@@ -143,7 +144,7 @@ def reduction_options(
     if initial is not NO_VALUE and initial is not None:
         options["initial"] = initial
     if where is not NO_VALUE and where is not True:
-        options["where"] = where if hasattr(where, "dtype") else np.asarray(where, bool)
+        options["where"] = unaliased(where if hasattr(where, "dtype") else np.asarray(where, bool))
     return options
 
 

@@ -32,7 +32,7 @@ from tape_ad.rules.maps import SHIELD, Array, Chain, Index, LinearMap, Mask, Res
 from tape_ad.rules.numpy import bodies
 from tape_ad.rules.numpy.bodies import own
 from tape_ad.rules.numpy.elementwise import is_complex
-from tape_ad.rules.numpy.indexing import index_map
+from tape_ad.rules.numpy.indexing import index_map, unaliased
 
 
 def whole(ndim: int) -> tuple[slice, ...]:
@@ -78,7 +78,7 @@ def picked_along_axis(
     """Make the map that picks along one axis by indices that differ along the other axes."""
     ndim = arr.ndim
     key = [np.arange(n).reshape((n,) + (1,) * (ndim - 1 - i)) for i, n in enumerate(arr.shape)]
-    key[axis] = indices
+    key[axis] = unaliased(indices)
     return Index(tuple(key), arr.shape, out.shape, repeats=repeats and indices.size > 1)
 
 
@@ -178,7 +178,7 @@ def put_along_axis(arr: Array, indices: Any, values: Any, axis: int | None = -1)
     if axis is None or np.ndim(indices) != arr.ndim:
         raise UnsupportedArgumentError("this is for indices with the axes of what is assigned to")
     key: list[Any] = list(np.ogrid[tuple(map(slice, arr.shape))])
-    key[axis] = indices
+    key[axis] = unaliased(indices)
     arr[tuple(key)] = values
 
 
