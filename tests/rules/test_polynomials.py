@@ -36,6 +36,7 @@ ZEROS_LEFT_OUT: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", ZEROS_LEFT_OUT)
+@pytest.mark.filterwarnings("ignore:`lagrange` is deprecated")  # since SciPy 1.18
 def test_leading_zeros_are_not_left_out_with_their_derivative(name: str) -> None:
     f = ZEROS_LEFT_OUT[name]
     zero, nonzero = np.array([0.0, 1.0, 2.0]), np.array([1.0, 1.0, 4.0])

@@ -74,7 +74,7 @@ SAME = (
     *("all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "var"),
     *("broadcast_arrays", "broadcast_to", "concat", "flip", "isin", "moveaxis", "nonzero"),
     *("permute_dims", "repeat", "roll", "searchsorted", "squeeze", "stack", "take", "tile"),
-    *("tril", "triu", "unique_all", "unique_counts", "unique_inverse", "where"),
+    *("tril", "triu", "unique_all", "unique_counts", "unique_inverse"),
 )
 """Functions of which NumPy's own take all that those of the standard do."""
 
@@ -94,6 +94,9 @@ FUNCTIONS: dict[str, Any] = of_standard(
         "expand_dims": lambda x, /, axis=0: np.expand_dims(x, axis),
         "reshape": reshape,
         "take_along_axis": lambda x, indices, /, *, axis=-1: np.take_along_axis(x, indices, axis),
+        "where": lambda condition, x1=None, x2=None, /: np.where(
+            condition, *(x for x in (x1, x2) if x is not None)
+        ),
         "unstack": lambda x, /, *, axis=0: tuple(np.moveaxis(x, axis, 0)),
     }
 ) | {"broadcast_shapes": broadcast_shapes}
