@@ -193,6 +193,12 @@ def test_replays_give_the_bits_of_eager_calls(one: Checked) -> None:
         replayed(orders(one), *points, same=same, natively=one.natively)
 
 
+def test_functions_of_other_last_digits_say_so() -> None:
+    found = [row.function for row in ROWS if called(row.function) in ALIGNED]
+    assert found
+    assert all(function.rounds for function in found)
+
+
 @for_each([*CONSTANTS, *FILLED])
 @np.errstate(all="ignore")
 @pytest.mark.filterwarnings("ignore:numpy.fix is deprecated:DeprecationWarning")  # NumPy 2.5

@@ -1,8 +1,11 @@
 """Knots, and what lies outside of them."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+import tape_ad as ta
 from tests.shorthand import handle
 
 XP, FP = np.array([0.0, 1.0, 3.0]), np.array([1.0, 2.0, -2.0])
@@ -38,6 +41,18 @@ def test_single_precision_is_interpolated_in_double_as_numpy_does() -> None:
     result = np.interp(x, XP, FP)
     assert result.dtype == np.float64
     assert result.grad(np.ones(2)).wrt(x).dtype == np.float32
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_one_number_is_interpolated_in_compiled_functions(dtype: Any) -> None:
+    def slopes(x: Any, xp: Any, fp: Any) -> Any:
+        return ta.grad(lambda *args: np.interp(*args) ** 2, argnums=(0, 1, 2))(x, xp, fp)
+
+    fast = ta.compile(slopes, engine="native")
+    for at in (0.5, 1.5, 2.5, 9.0):
+        args = [np.asarray(x, dtype) for x in (at, np.arange(4), [1, 3, 2, 0])]
+        for found, expected in zip(fast(*args), slopes(*args), strict=True):
+            np.testing.assert_array_equal(found, expected)
 
 
 def test_a_period_of_zero_is_refused() -> None:

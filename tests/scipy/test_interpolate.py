@@ -237,3 +237,14 @@ def test_what_scipy_refuses_is_refused(arguments: Any, options: Any, message: st
         interpolate.CubicSpline(x, y, **options)
     with pytest.raises(ValueError, match=message):
         host.CubicSpline(*arguments, **options)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+def test_of_one_point_a_compiled_polynomial_gives_an_array_as_scipy_does(engine: Any) -> None:
+    def value(c: Any, point: Any) -> Any:
+        return host.PPoly(c, np.arange(3.0))(point)
+
+    fast = ta.compile(ta.differentiable(value), engine=engine)
+    for point in (0.5, 1.5, 0.25):
+        found = fast(np.ones((2, 2)), point)
+        assert type(found) is type(value(np.ones((2, 2)), point)) is np.ndarray

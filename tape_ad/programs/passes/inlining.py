@@ -52,7 +52,9 @@ def elementwise_body(function: Function) -> tuple[Function | None, int]:
     entry = RULES.get(function)
     if body is None or not isinstance(entry, Rule) or not entry.facts.is_elementwise:
         return None, 0
-    return body, sum(maker is not None for maker in entry.makers)
+    count, operands = sum(maker is not None for maker in entry.makers), entry.facts.operands
+    shares = operands and count > len(operands)  # some of them are not broadcast
+    return (None, 0) if shares else (body, count)
 
 
 @functools.cache

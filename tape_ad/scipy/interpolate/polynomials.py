@@ -216,7 +216,7 @@ def evaluate(self: Any, x: Array, nu: int = 0, extrapolate: Any = None) -> Array
     if extrapolate == "periodic":
         x, extrapolate = folded(x, self.x[0], self.x[-1]), False
     value = piecewise_value(pieces.c, self.x, x, nu, bool(extrapolate))
-    return in_place_of_axis(value, x, self.axis)
+    return in_place_of_axis(value[...], x, self.axis)  # of a number it is an array, as SciPy's is
 
 
 @stands_for(scipy.interpolate.PPoly.antiderivative)

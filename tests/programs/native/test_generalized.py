@@ -112,6 +112,13 @@ def test_matrices_of_few_rows_are_eliminated(view: Any, stack: Any, dtype: str) 
             np.testing.assert_allclose(found, expected, near, near * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("columns", [(2,), (2, 1), (3, 1, 2, 3)])
+def test_few_rows_meet_a_longer_stack_of_right_sides(columns: Any) -> None:
+    a = numbers((4, 2, 2)) + 9 * np.eye(2)
+    for x in (a, a[:1], a[0]):
+        np.testing.assert_allclose(*natively(np.linalg.solve, x, numbers(columns)), rtol=1e-12)
+
+
 def test_no_matrices_at_all() -> None:
     functions: Any = (np.linalg.det, np.linalg.slogdet, np.linalg.inv)
     for function in functions:

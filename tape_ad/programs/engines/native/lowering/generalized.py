@@ -308,6 +308,7 @@ def determined(name: str, *asked: str) -> Callable[[Lowering], None]:
 def eliminated(lowering: Lowering, a: MemRef, b: MemRef | None, out: MemRef) -> None:
     """Solve equations, for each column of right sides anew; without them, invert."""
     rows, tests = range(a.shape[-1]), []
+    a = a.broadcast((*out.shape[:-2], *a.shape[-2:]))
     nest = lowering.nest(a.shape[:-2] if b is None else (*out.shape[:-2], out.shape[-1]))
     for column in rows if b is None else [slice(None)]:
         if b is None:
