@@ -429,7 +429,7 @@ REDUCTIONS: dict[Any, Entry] = {
                 )
                 for function, reduce in EXTREMA.items()
             },
-            np.ptp: rule(ptp_partial, signature=arguments_of(np.ptp, "a", "axis keepdims")),
+            np.ptp: rule(ptp_partial, signature=extremum_signature("ptp")),
             # Piecewise constant
             **constants(
                 *(np.any, np.all, np.count_nonzero),
