@@ -20,7 +20,6 @@ from tape_ad.rules.base import (
     Entry,
     Signature,
     add_facts,
-    arguments_of,
     axes_of,
     constants,
     refuse,
