@@ -24,6 +24,7 @@ from tape_ad.record.messages.refusals import (
     misplaced_handle,
     no_derivative,
     no_implementation,
+    note_call,
     plain_output,
     raise_misnamed,
     raise_with_name,
@@ -80,7 +81,11 @@ def call_unrecorded(
     if type(entry) is Derivation:
         if entry.signature is not None:
             args, kwargs = entry.signature(*args, **kwargs)
-        return entry.compute(*args, **kwargs)
+        try:
+            return entry.compute(*args, **kwargs)
+        except (ValueError, IndexError) as error:
+            note_call(function, args, error)
+            raise
     if type(entry) is Constant:
         if defers_to_other_type(function, args):
             return NotImplemented

@@ -353,3 +353,8 @@ def test_stacks_of_matrices(name: str) -> None:
     found = function(linalg, ta.ComputationRecord().tensor(STACK))
     np.testing.assert_allclose(found.data, function(scipy.linalg, STACK), rtol=0, atol=1e-12)
     check_grads(lambda a: function(linalg, a) ** 2, (STACK,), order=2)
+
+
+def test_a_stack_of_no_matrices_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"stack of no matrices \(shape \(0, "):
+        linalg.hessenberg(ta.ComputationRecord().tensor(STACK[:0]))

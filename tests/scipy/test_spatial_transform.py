@@ -361,7 +361,11 @@ def test_rigid_transforms(name: str) -> None:
     use, at = RIGID[name]
     at = np.hstack([at, 0.5 * at])[:, :6] if name == "mean" else at
     host, ours = scipy.spatial.transform.RigidTransform, transform.RigidTransform
-    value, gradient = ta.value_and_grad(lambda x: weighed(use(ours, Rotation, x)))(at)
+    both = ta.value_and_grad(lambda x: weighed(use(ours, Rotation, x)))
+    value, gradient = both(at)
+    compiled = ta.compile(both)
+    compiled(at * 0.9)
+    np.testing.assert_allclose(compiled(at)[1], gradient, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(value, weighed(use(host, Host, at)), rtol=1e-11)
     expected = difference(lambda x: weighed(use(host, Host, x)), at)
     np.testing.assert_allclose(gradient, expected, rtol=1e-5, atol=1e-6)

@@ -12,9 +12,11 @@ from tape_ad.base.errors import (
     InPlaceError,
     RecordMismatchError,
     ShapeError,
+    TapeError,
     UnsupportedArgumentError,
 )
 from tape_ad.base.naming import called
+from tape_ad.base.trees import flatten
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.messages.libraries import in_a_library
 from tape_ad.record.messages.migration_hints import hint_for
@@ -35,6 +37,13 @@ def raise_with_name(function: Function, values: Sequence[Any], error: ValueError
             del error
     shapes = ", ".join(str(getattr(value, "shape", ())) for value in values)
     raise ShapeError(f"{called(function)} of shapes {shapes}: {error}") from error
+
+
+def note_call(function: Function, args: Sequence[Any], error: Exception) -> None:
+    """Note the function and its arrays' shapes beside NumPy's message, if it names neither."""
+    if not isinstance(error, TapeError) and not hasattr(error, "__notes__"):
+        shapes = ", ".join(str(x.shape) for x in flatten(args) if hasattr(x, "shape"))
+        error.add_note(f"this was in {called(function)} of shapes {shapes}")
 
 
 def no_derivative(function: Function, dtype: np.dtype[Any]) -> DtypeError:

@@ -134,7 +134,8 @@ def matrix_power(a: Array, n: int) -> Array:
     if n:
         power: Array = POWER(a, n)
         return power
-    return np.zeros_like(a) + np.linalg.matrix_power(np.zeros(a.shape, a.dtype), n)
+    unit = np.zeros_like(a) + np.linalg.matrix_power(np.zeros(a.shape, a.dtype), n)
+    return unit.astype(a.dtype, copy=False)  # with its byte order
 
 
 MATRICES: dict[Any, Entry] = {

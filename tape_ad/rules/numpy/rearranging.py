@@ -295,7 +295,7 @@ def unstack(x: Array, /, *, axis: Any = 0) -> tuple[Array, ...]:
     x = as_array(x)
     if x.ndim == 0:
         raise ValueError("np.unstack takes arrays of one axis or more, got a number")
-    number = normalize_axis_index(axis, x.ndim)
+    (number,) = normalize_axis_tuple(axis, x.ndim)
     before = (slice(None),) * number  # and no Ellipsis, which would make arrays of numbers
     return tuple(x[(*before, i)] for i in range(x.shape[number]))
 

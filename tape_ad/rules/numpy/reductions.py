@@ -20,7 +20,6 @@ from tape_ad.rules.base import (
     Entry,
     Signature,
     add_facts,
-    arguments_of,
     axes_of,
     constants,
     refuse,
@@ -430,7 +429,7 @@ REDUCTIONS: dict[Any, Entry] = {
                 )
                 for function, reduce in EXTREMA.items()
             },
-            np.ptp: rule(ptp_partial, signature=arguments_of(np.ptp, "a", "axis keepdims")),
+            np.ptp: rule(ptp_partial, signature=extremum_signature("ptp")),
             # Piecewise constant
             **constants(
                 *(np.any, np.all, np.count_nonzero),

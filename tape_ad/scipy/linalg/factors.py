@@ -99,6 +99,8 @@ def over_stacks(composition: Callable[..., Any]) -> Callable[..., Any]:
         a = as_array(a)
         if a.ndim <= 2:
             return composition(a, *args, **options)
+        if not len(a):
+            raise ValueError(f"a stack of no matrices (shape {a.shape}) has no factors to stack")
         return together([each(part, *args, **options) for part in a])
 
     return each

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.spatial.transform  # noqa: F401 - of which it is the face
 
 from tape_ad import differentiable
-from tape_ad.extend.arrays import Array, primal
+from tape_ad.extend.arrays import Array, is_traced, primal
 from tape_ad.scipy import installed
 from tape_ad.scipy.faces import face
 from tape_ad.scipy.spatial.rotations import Rotation as Rotation  # noqa: PLC0414 - it publishes it
@@ -26,12 +26,14 @@ for name in filter(str.islower, dir(rigid.xp_backend)):  # SciPy's steps for any
 @stands_for(rigid.cython_backend.from_matrix)
 def from_matrix(matrix: Array, normalize: bool = True, copy: bool = True) -> Array:
     """Make the matrix of a rigid transform, whose last row has one value that it may have."""
-    checked = rigid.cython_backend.from_matrix(primal(matrix), normalize, copy)
+    if not is_traced(primal(matrix)):  # of other matrices SciPy says what is wrong with them
+        rigid.cython_backend.from_matrix(primal(matrix))
     if not normalize:
         return matrix
     turned = Rotation.from_matrix(matrix[..., :3, :3]).as_matrix()
     rows = np.concatenate([turned, matrix[..., :3, 3:]], axis=-1)
-    return np.concatenate([rows, checked[..., 3:, :]], axis=-2)
+    last = np.broadcast_to(np.array([0.0, 0, 0, 1]), (*matrix.shape[:-2], 1, 4))
+    return np.concatenate([rows, last], axis=-2)
 
 
 def of_rotations(kind: Any) -> Any:
