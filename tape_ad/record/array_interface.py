@@ -628,7 +628,7 @@ def number_of(handle: Any, kind: str) -> Any:
             "to flow"
         )
     if copied and kind == "int":
-        return int(handle.data)
+        return int(primal(handle))
     if read:
         return handle.data.item()
     instead = (
