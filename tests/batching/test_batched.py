@@ -1054,6 +1054,12 @@ def last(s: Array) -> Array:
     return np.interp(1.0, np.array([0.0, 0.5, 1.0]) * s, np.array([1.0, 2.0, 5.0]) * s)
 
 
+def test_lists_are_looked_up_in_what_is_batched() -> None:
+    knots = np.array([[0.0, 0.5, 1.0], [-1.0, 0.0, 0.2]])
+    found = ta.batched(lambda xp: np.searchsorted(xp, [0.1, 0.5], "right"))(knots)
+    np.testing.assert_array_equal(found, [[1, 2], [2, 3]])
+
+
 @pytest.mark.parametrize(("function", "at"), [(middle, 0.5), (middle, 1.0), (last, 1.0)])
 def test_slopes_at_kinks_are_those_of_one(function: Any, at: float) -> None:
     several = np.full(2, at)

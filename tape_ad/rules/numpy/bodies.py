@@ -333,6 +333,7 @@ def real_if_close(a: Array, tol: float = 100) -> Array:
 
 def searched(a: Array, v: Array, side: str = "left", sorter: Any = None) -> Array:
     """Count the numbers before others in a short sorted list; see `numpy.searchsorted`."""
+    a, v = as_array(a), as_array(v)
     if sorter is not None or len(a) > SHORT or np.result_type(a, v).kind not in "iuf":
         raise NO_BODY
     v = np.expand_dims(v, -1)

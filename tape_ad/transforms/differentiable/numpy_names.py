@@ -439,7 +439,7 @@ def where(condition: Any, *args: Any) -> Any:
     """Stand in for `numpy.where`, of an array that may be written to later."""
     if type(condition) is np.ndarray and condition.flags.writeable and any(map(holds, args)):
         condition = condition.copy()
-    return np.where(condition, *args)
+    return np.where(condition, *map(without_lists, args))
 
 
 @stands_in_for(np.clip)
