@@ -346,6 +346,14 @@ def of_derived_metaclasses(x: Any) -> Any:
     return Derived(x[0]).value ** 2 * Derived[3] * Lone(x[1]).value * is_kept
 
 
+def broadcast_again(x: Any) -> Any:
+    pairs = np.broadcast(x, 2.0)
+    first, place = next(pairs)[0], pairs.index
+    several = sum(a * b for a, b in pairs) + sum(a for a, _ in pairs)  # which is at its end
+    pairs.reset()
+    return first * place * several + next(pairs)[0]
+
+
 def of_a_metaclass(x: Any) -> Any:
     class Doubling(type):
         def __call__(cls, *args: Any) -> Any:
@@ -491,6 +499,7 @@ ROWS: dict[str, Function] = {
     "broadcast": lambda x: (
         sum(a * b for a, b in np.broadcast(x, [[x[0]], [2.0]])) * np.broadcast(x, 1.0).size
     ),
+    "broadcast again": broadcast_again,
     "ndmin": lambda x: np.sum(np.array(x, ndmin=3) ** 2),
     "zeros": filled(np.zeros, 3),
     "ones": filled(np.ones, 3),
