@@ -1068,6 +1068,14 @@ def test_slopes_at_kinks_are_those_of_one(function: Any, at: float) -> None:
     np.testing.assert_allclose(slopes, ta.grad(function)(at), rtol=1e-12)
 
 
+def test_knots_that_coincide_at_the_end_give_the_last_value() -> None:
+    def at_ends(s: Array) -> Array:
+        return np.interp([0.5, 1.0, 2.0], np.array([0.0, 1.0, 1.0]) * s, np.arange(3.0) * s)
+
+    several = np.array([1.0, 2.0])
+    np.testing.assert_array_equal(ta.batched(at_ends)(several), [at_ends(s) for s in several])
+
+
 def test_knots_beside_infinite_values_keep_theirs() -> None:
     def at_knots(s: Array) -> Array:
         return np.interp(np.arange(3.0), np.arange(3.0), np.array([3.0, 1.0, np.inf]) * s)
