@@ -1074,6 +1074,8 @@ def test_knots_that_coincide_at_the_end_give_the_last_value() -> None:
 
     several = np.array([1.0, 2.0])
     np.testing.assert_array_equal(ta.batched(at_ends)(several), [at_ends(s) for s in several])
+    slopes = ta.grad(lambda fp: np.sum(np.interp([0.5, 1.0, 2.0], [0.0, 1.0, 1.0], fp)))(np.ones(3))
+    np.testing.assert_array_equal(slopes, [0.5, 0.5, 2.0])
 
 
 def test_knots_beside_infinite_values_keep_theirs() -> None:
