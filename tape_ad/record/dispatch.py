@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.interpreter import NO_OPTIONS, call, plain, unwrapped
+from tape_ad.base.arrays.interpreter import NO_OPTIONS, call, plain, unwrapped, with_plain_ends
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.base.naming import called, function_name
 from tape_ad.base.trees import flatten, map_leaves
@@ -350,13 +350,13 @@ def record_item(x: Any, key: Any) -> Any:
             and ((end := key.stop) is None or type(end) is int)
             and ((end := key.step) is None or type(end) is int)
         ):
-            key = plain(key)
+            key = with_plain_ends(plain(key))
     elif type(key) is tuple:
         for each in key:
             if type(each) is slice and not (
                 type(each.stop) in ENDS and type(each.start) in ENDS and type(each.step) in ENDS
             ):
-                key = unwrapped(key)
+                key = with_plain_ends(unwrapped(key))
                 break
     record, index, data = x.record, x.index, x.data  # of one time: no call comes between
     filled = filled_key(key, data.ndim)

@@ -19,7 +19,7 @@ from weakref import ref
 import numpy as np
 from attrs import define, field
 
-from tape_ad.base.arrays.interpreter import Batch, looked_through, unwrapped
+from tape_ad.base.arrays.interpreter import Batch, looked_through, unwrapped, with_plain_ends
 from tape_ad.base.arrays.overridable import is_later, joined
 from tape_ad.base.errors import InPlaceError, ShapeError
 from tape_ad.base.naming import OPERATORS, called, function_name
@@ -256,6 +256,7 @@ def assign(target: Handle, key: Any, value: Any) -> None:
             raise batched_value()
         if constants:
             key, value = unwrapped((key, value))
+        key = with_plain_ends(key)
     value = joined(value)
     if target.record.namespaced:
         make_array(target)

@@ -1054,12 +1054,28 @@ def last(s: Array) -> Array:
     return np.interp(1.0, np.array([0.0, 0.5, 1.0]) * s, np.array([1.0, 2.0, 5.0]) * s)
 
 
+def test_lists_are_looked_up_in_what_is_batched() -> None:
+    knots = np.array([[0.0, 0.5, 1.0], [-1.0, 0.0, 0.2]])
+    found = ta.batched(lambda xp: np.searchsorted(xp, [0.1, 0.5], "right"))(knots)
+    np.testing.assert_array_equal(found, [[1, 2], [2, 3]])
+
+
 @pytest.mark.parametrize(("function", "at"), [(middle, 0.5), (middle, 1.0), (last, 1.0)])
 def test_slopes_at_kinks_are_those_of_one(function: Any, at: float) -> None:
     several = np.full(2, at)
     np.testing.assert_array_equal(ta.batched(function)(several), function(at))
     slopes = ta.grad(lambda s: np.sum(ta.batched(function)(s)))(several)
     np.testing.assert_allclose(slopes, ta.grad(function)(at), rtol=1e-12)
+
+
+def test_knots_that_coincide_at_the_end_give_the_last_value() -> None:
+    def at_ends(s: Array) -> Array:
+        return np.interp([0.5, 1.0, 2.0], np.array([0.0, 1.0, 1.0]) * s, np.arange(3.0) * s)
+
+    several = np.array([1.0, 2.0])
+    np.testing.assert_array_equal(ta.batched(at_ends)(several), [at_ends(s) for s in several])
+    slopes = ta.grad(lambda fp: np.sum(np.interp([0.5, 1.0, 2.0], [0.0, 1.0, 1.0], fp)))(np.ones(3))
+    np.testing.assert_array_equal(slopes, [0.5, 0.5, 2.0])
 
 
 def test_knots_beside_infinite_values_keep_theirs() -> None:

@@ -36,6 +36,10 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
         lambda x: assigned(x, np.array([True, False, True]), x[:2] ** 2)
     ),
     "Hessian": ta.hessian(lambda x: np.sum(np.sort(x) ** 3 * SCALE)),
+    "grad of a slice by a count": ta.grad(lambda x: np.sum(x[: np.count_nonzero(x > 1.5)] ** 2)),
+    "Hessian of what is assigned to a slice": ta.hessian(
+        lambda x: assigned(x, slice(np.count_nonzero(x > 1.5)), x[0])
+    ),
 }
 
 

@@ -198,6 +198,16 @@ def plain(leaf: Any, path: str = "") -> Any:
     return leaf
 
 
+def with_plain_ends(key: Any) -> Any:
+    """Give slices in a key plain numbers for their ends, where these are values of a batch."""
+    if type(key) is tuple:
+        return tuple(map(with_plain_ends, key))
+    ends = (key.start, key.stop, key.step) if type(key) is slice else ()
+    if not any(hasattr(end, "batch_here") for end in ends):
+        return key
+    return slice(*[end if end is None else operator.index(end) for end in ends])
+
+
 @define(eq=False, repr=False)
 class Batch:
     """One run of a function over a batch of arguments.

@@ -333,6 +333,7 @@ def real_if_close(a: Array, tol: float = 100) -> Array:
 
 def searched(a: Array, v: Array, side: str = "left", sorter: Any = None) -> Array:
     """Count the numbers before others in a short sorted list; see `numpy.searchsorted`."""
+    a, v = as_array(a), as_array(v)
     if sorter is not None or len(a) > SHORT or np.result_type(a, v).kind not in "iuf":
         raise NO_BODY
     v = np.expand_dims(v, -1)
@@ -365,7 +366,7 @@ def interpolated(x: Array, xp: Array, fp: Array) -> Array:
     left = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, max(n - 2, 0))
     right = np.minimum(left + 1, n - 1)
     xp, fp = as_in_key(xp, (left,)), as_in_key(fp, (left,))
-    width = np.where(np.equal(left, right), 1, xp[right] - xp[left])
+    width = np.where(np.equal(xp[left], xp[right]), 1, xp[right] - xp[left])
     knot = np.where(np.equal(x, xp[-1]), right, left)  # to be exact, with the slope on its left
     rise = fp[right] - fp[left]
     rise = np.where(np.isfinite(rise) | np.not_equal(x, xp[knot]), rise, 0)  # beside infinity

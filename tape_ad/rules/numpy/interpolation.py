@@ -79,9 +79,9 @@ def next_knot(j: Array, xp: Array) -> Array:
 
 
 def width(j: Array, xp: Array) -> Array:
-    """Measure the piece, which is not to be 0 for an only knot."""
+    """Measure the piece, which is not to be 0 for an only knot, or for two that coincide."""
     after, xp = next_knot(j, xp), as_in_key(xp, (j,))
-    return np.where(np.equal(after, j), 1, xp[after] - xp[j])
+    return np.where(np.equal(xp[after], xp[j]), 1, xp[after] - xp[j])
 
 
 @overridable
@@ -103,9 +103,9 @@ def slope(j: Array, x: Array, xp: Array, fp: Array) -> Array:
 def weight(j: Array, x: Array, xp: Array) -> Array:
     """Compute how far x lies between two knots, from 0 to 1."""
     before, behind = outside(x, xp)
-    return np.where(
-        before | behind, behind.astype(float), (x - as_in_key(xp, (j,))[j]) / width(j, xp)
-    )
+    after, across, xp = next_knot(j, xp), width(j, xp), as_in_key(xp, (j,))
+    behind = behind | np.equal(xp[after], xp[j])  # the last two, of which the last one counts
+    return np.where(before | behind, behind.astype(float), (x - xp[j]) / across)
 
 
 def blend(j: Array, at: Array, after: Array, xp: Array) -> LinearMap:

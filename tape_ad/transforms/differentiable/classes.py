@@ -1,6 +1,7 @@
 """Copies of classes: each derives from its original, and has copies of the methods."""
 
 import abc
+import builtins
 import copyreg
 import enum
 import functools
@@ -17,7 +18,7 @@ from tape_ad.record.messages.callers import is_copied
 from tape_ad.record.operands import REFLECTING
 from tape_ad.transforms.differentiable import copying
 from tape_ad.transforms.differentiable.compiled import giving_plain_results, plain_call
-from tape_ad.transforms.differentiable.kinds import real, type_of
+from tape_ad.transforms.differentiable.kinds import KNOWN, real, type_of
 from tape_ad.transforms.differentiable.questions import asks_of_numbers
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.settling import CALLS, CONTAINERS, calling, note_attribute
@@ -27,6 +28,7 @@ from tape_ad.transforms.differentiable.table import (
     copy_of,
     keep,
     note_source,
+    note_stand_in,
     original_of,
     source_of,
 )
@@ -374,6 +376,7 @@ def equal_to_originals(meta: Any) -> Any:
                 body[name] = own
     derived = type(meta)(meta.__name__, (meta, *bases), body)
     METACLASSES.add(derived)
+    KNOWN[derived] = KNOWN.get(meta, meta)
     copyreg.pickle(derived, reduced)
     return derived
 
@@ -655,6 +658,36 @@ def dispatching_method(method: Any) -> Any:
     return dispatching
 
 
+def build_class(body: Any, name: str, *bases: Any, **options: Any) -> Any:
+    """Build a class of a body that looks names up without asking for missing ones."""
+    namespace = body.__globals__
+    added: dict[str, Any] = {}
+    if METACLASSES.intersection(map(type, bases)) and isinstance(options.get("metaclass"), type):
+        options["metaclass"] = equal_to_originals(options["metaclass"])  # as its bases have it
+    with copying.LOCK:
+        if type(namespace) is copying.Globals:
+            missing = [
+                each
+                for each in body.__code__.co_names
+                if each in namespace and not dict.__contains__(namespace, each)
+            ]
+            added = {each: namespace.__missing__(each) for each in missing}
+            namespace.fixed |= added.keys()
+            dict.update(namespace, added)
+        try:
+            made = builtins.__build_class__(body, name, *bases, **options)
+        finally:
+            for each in added:
+                namespace.fixed.discard(each)
+                dict.pop(namespace, each, None)
+    for each, value in [*vars(made).items()] if isinstance(made, type) else ():
+        own = copying.unbound(value, source_of(value))
+        if own is not value:
+            type.__setattr__(made, each, own)
+    return made
+
+
+note_stand_in(builtins.__build_class__, build_class)
 copying.MAKERS[type] = copied_class
 copying.MAKERS[abc.ABCMeta] = copied_class
 copying.MAKERS[type(Protocol)] = copied_class

@@ -210,40 +210,10 @@ def converted_in_scipy(value: Any) -> Any:
     return converted(value)
 
 
-def build_class(body: Any, name: str, *bases: Any, **options: Any) -> Any:
-    """Build a class of a body that looks names up without asking for missing ones."""
-    namespace = body.__globals__
-    added: dict[str, Any] = {}
-    with LOCK:
-        if type(namespace) is Globals:
-            missing = [
-                each
-                for each in body.__code__.co_names
-                if each in namespace and not dict.__contains__(namespace, each)
-            ]
-            added = {each: namespace.__missing__(each) for each in missing}
-            namespace.fixed |= added.keys()
-            dict.update(namespace, added)
-        try:
-            made = builtins.__build_class__(body, name, *bases, **options)
-        finally:
-            for each in added:
-                namespace.fixed.discard(each)
-                dict.pop(namespace, each, None)
-    for each, value in [*vars(made).items()] if isinstance(made, type) else ():
-        own = unbound(value, source_of(value))
-        if own is not value:
-            type.__setattr__(made, each, own)
-    return made
-
-
 def unbound(own: Any, value: Any) -> Any:
     """Keep what stands for a function in C from being bound as a method, which that never is."""
     binds = type(own) is types.FunctionType and not hasattr(type(value), "__get__")
     return staticmethod(own) if binds and own is not value else own
-
-
-note_stand_in(builtins.__build_class__, build_class)
 
 
 def running(run: Callable[..., Any]) -> Callable[..., Any]:
@@ -254,7 +224,10 @@ def running(run: Callable[..., Any]) -> Callable[..., Any]:
         frame = sys._getframe(1)
         if names is None:
             names = frame.f_globals
-            variables = {**frame.f_locals} if variables is None else variables
+            if variables is None:
+                variables = frame.f_locals
+                if variables is not frame.f_locals:  # a proxy, made anew, that writes to variables
+                    variables = {**variables}
         if type(names) is dict and is_copied(frame):  # a namespace of its own
             names.setdefault("__builtins__", vars(builtins))
             names = globals_of(names)

@@ -345,7 +345,10 @@ class Type(type, metaclass=TypeKind):
     """What stands for `type` in copies."""
 
 
+Type.__name__ = Type.__qualname__ = "type"
+Type.__module__ = "builtins"
 ORIGINALS[Type] = type
+KNOWN.update(dict.fromkeys((type, Type, TypeKind), Type))
 note_stand_in(type, Type)
 
 

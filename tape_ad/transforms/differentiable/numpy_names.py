@@ -303,13 +303,20 @@ class Broadcast:
     """Stand in for `numpy.broadcast`, which goes through the elements."""
 
     def __init__(self, *args: Any) -> None:
-        self.parts = broadcast_arrays(*args)
-        self.shape, self.size = self.parts[0].shape, self.parts[0].size
-        self.nd = self.ndim = self.parts[0].ndim
-        self.numiter = len(args)
+        parts = broadcast_arrays(*args)
+        self.parts = [np.reshape(each, -1) for each in parts]
+        self.plain = np.broadcast(*[np.broadcast_to(0.0, each.shape) for each in parts])
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.plain, name)
 
     def __iter__(self) -> Iterator[Any]:
-        return zip(*[np.reshape(each, -1) for each in self.parts], strict=True)
+        return self
+
+    def __next__(self) -> Any:
+        place = self.plain.index
+        next(self.plain)
+        return tuple(each[place] for each in self.parts)
 
 
 INITIAL: dict[Any, np.ufunc] = {
@@ -439,7 +446,7 @@ def where(condition: Any, *args: Any) -> Any:
     """Stand in for `numpy.where`, of an array that may be written to later."""
     if type(condition) is np.ndarray and condition.flags.writeable and any(map(holds, args)):
         condition = condition.copy()
-    return np.where(condition, *args)
+    return np.where(condition, *map(without_lists, args))
 
 
 @stands_in_for(np.clip)

@@ -316,6 +316,44 @@ def changed(a: Any) -> Any:
     return np.sum(same**3)
 
 
+class Numbering(type):
+    def __getitem__(cls, i: int) -> int:
+        return 2 * i
+
+
+class Numbered(metaclass=Numbering):
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Plain:
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def of_derived_metaclasses(x: Any) -> Any:
+    class Named(Numbering):
+        def __call__(cls, value: Any) -> Any:
+            return type.__call__(cls, value * 2)
+
+    class Derived(Numbered, metaclass=Named):
+        pass
+
+    class Lone(Plain, metaclass=Named):
+        pass
+
+    is_kept = (type(Derived) is Named) * (type(Numbered) is Numbering) * (type(Plain) is type)
+    return Derived(x[0]).value ** 2 * Derived[3] * Lone(x[1]).value * is_kept
+
+
+def broadcast_again(x: Any) -> Any:
+    pairs = np.broadcast(x, 2.0)
+    first, place = next(pairs)[0], pairs.index
+    several = sum(a * b for a, b in pairs) + sum(a for a, _ in pairs)  # which is at its end
+    pairs.reset()
+    return first * place * several + next(pairs)[0]
+
+
 def of_a_metaclass(x: Any) -> Any:
     class Doubling(type):
         def __call__(cls, *args: Any) -> Any:
@@ -384,10 +422,14 @@ def by_text(x: Any) -> Any:
         def __getitem__(self, name: str) -> Any:
             return {"u": x[1]}[name]
 
+    class Scope:
+        exec("w = 2.0")  # noqa: S102 - the form itself is tried
+
     names, own, others = {"v": x[0], "np": np}, dict[str, Any](), cast(Any, Names())
     exec("q = np.sin(v)\ndef f(t): return np.asarray(t) ** 2\nr = f(q)", names)  # noqa: S102 - the form itself is tried
     exec("z = a * 2", {"a": x[3]}, own)  # noqa: S102 - the same
-    return names["r"] + own["z"] + eval("u**2 + math.cos(u)", {"math": math}, others)  # noqa: S307 - the same
+    doubled = own["z"] * vars(Scope)["w"]
+    return names["r"] + doubled + eval("u**2 + math.cos(u)", {"math": math}, others)  # noqa: S307 - the same
 
 
 SPARSE = scipy.sparse.csr_array([[1.0, 2.0], [0.0, 3.0]])
@@ -447,6 +489,7 @@ ROWS: dict[str, Function] = {
         x[0] * (type(x[0]) is type(x[1])) * (type(x[0]) in BOTH) + x[1] * (type(x[0]) is int)
     ),
     "a metaclass": of_a_metaclass,
+    "metaclasses derived from those of copies": of_derived_metaclasses,
     "functions in C as attributes": of_methods_in_c,
     "an object that gives a number": lambda x: (
         float(OfBuiltins(x[0])) + abs(complex(OfBuiltins(x[1]))) ** 2
@@ -456,6 +499,7 @@ ROWS: dict[str, Function] = {
     "broadcast": lambda x: (
         sum(a * b for a, b in np.broadcast(x, [[x[0]], [2.0]])) * np.broadcast(x, 1.0).size
     ),
+    "broadcast again": broadcast_again,
     "ndmin": lambda x: np.sum(np.array(x, ndmin=3) ** 2),
     "zeros": filled(np.zeros, 3),
     "ones": filled(np.ones, 3),
@@ -478,6 +522,7 @@ ROWS: dict[str, Function] = {
     "sum": sum,
     "min and max": lambda x: max(x) ** 2 + min(x),
     "abs and pow": lambda x: abs(-x[0]) + pow(x[1], 3),
+    "where of lists": lambda x: np.sum(np.where([True, False], [x[0], 1.0], [2.0, x[1]]) ** 2),
     "max of a list": lambda x: np.max([x[0], x[1] ** 2]),
     "math": lambda x: (
         math.sin(x[0]) + math.atan2(x[1], x[2]) + math.log(x[3], 3) + math.gamma(x[0])
