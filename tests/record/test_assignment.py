@@ -384,8 +384,8 @@ def test_a_wider_output_has_numpys_bits(function: Any) -> None:
         (lambda x, key: np.sum(x, where=key), np.array([True, False, True])),
     ],
 )
-def test_an_index_may_be_written_to_after_its_use(pick, key):
-    def loss(x, key):
+def test_an_index_may_be_written_to_after_its_use(pick: Any, key: Any) -> None:
+    def loss(x: Any, key: Any) -> Any:
         key = key.copy()
         picked = pick(x, key)
         key[...] = 0

@@ -181,13 +181,6 @@ def no_spline(self: Any, *args: Any, **options: Any) -> None:
     """Leave the equations to the call, which solves them exactly."""
 
 
-@stands_for(KIND._find_out_of_bounds)
-def outside_of(self: Any, xi: Array) -> Array:
-    """Tell which points are outside."""
-    pairs = zip(xi, self.grid, strict=True)
-    return np.any(np.stack([(x < grid[0]) | (x > grid[-1]) for x, grid in pairs]), axis=0)
-
-
 @stands_for(KIND.__call__)
 def evaluate(self: Any, xi: Any, method: str | None = None, *, nu: Any = None) -> Array:
     """Interpolate at points."""

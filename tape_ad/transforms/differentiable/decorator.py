@@ -61,8 +61,7 @@ class Differentiable(Transformed):
             For a handle that is further away than is looked, too.
         """
         function = self.function
-        compared = ACTIVE.get().capture is not None  # with a program, which is made of the copy
-        if not (compared or reaches((args, kwargs)) or reaches(function)):
+        if not (reaches((args, kwargs)) or reaches(function)):
             try:
                 return function(*args, **kwargs)
             except ConversionError as error:
