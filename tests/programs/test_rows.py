@@ -55,7 +55,7 @@ REFUSED: set[str] = {"np.min_scalar_type", "np.einsum_path"}
 FULL = 2
 """How many rows of a function are taken to all orders; of the others each to some."""
 
-FUNCTIONS = 5
+FUNCTIONS = 10
 """One in so many functions is tried."""
 
 ONE_IN = 8

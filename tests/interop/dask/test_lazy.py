@@ -134,7 +134,7 @@ def test_nested_records_give_numpys_second_derivatives(name: str) -> None:
         close(found, ta.hvp(loss, X, v).astype(found.dtype))
 
 
-@for_each(some(cases(ROWS), 15))
+@for_each(some(cases(ROWS), 30))
 def test_a_row_is_right_or_refused(case: Case) -> None:
     found = outcome(case)
     assert found in {"right", "refused", "none"}
