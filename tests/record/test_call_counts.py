@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+from tape_ad.base.memory import pause_collection, resume_collection
 from tape_ad.scipy import stats
 
 OTHERS = ("site-packages", "dist-packages", "<frozen", "<string>", "/lib/python")
@@ -45,11 +46,13 @@ def count(function: Callable[[], Any], others: tuple[str, ...] = ()) -> int:
 
     function()  # which fills what is looked up once for each type
     before = sys.getprofile()
+    pause_collection(seen)  # it may call what others have left to be called
     sys.setprofile(seen)
     try:
         function()
     finally:
         sys.setprofile(before)
+        resume_collection(seen)
     return found - 1
 
 

@@ -1,5 +1,6 @@
 """Sums of products over named axes in native code, beside NumPy's."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import tape_ad as ta
 from tape_ad.rules.numpy.einsum import contract
 from tests.programs.native.running import agree, leaves
 from tests.programs.native.test_products import numbers
+from tests.sampling import some
 
 SIZES = {"i": 5, "j": 6, "k": 7, "l": 4, "b": 3}
 ONE = ["i->i", "ii->i", "ij->ji", "ij->", "ij->j", "iij->ij", "ii->"]
@@ -124,10 +126,18 @@ WINDOWED: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("dtype", ["f8", "f4"])
-@pytest.mark.parametrize("view", [lambda x: x, lambda x: x[::-1], lambda x: np.repeat(x, 2)[::2]])
-@pytest.mark.parametrize("function", WINDOWED.values(), ids=WINDOWED)
-def test_sliding_windows_and_their_pulls(function: Any, view: Any, dtype: str) -> None:
+LAID_OUT: dict[str, Any] = {
+    "as it is": lambda x: x,
+    "reversed": lambda x: x[::-1],
+    "with gaps": lambda x: np.repeat(x, 2)[::2],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "laid_out", "dtype"), some(itertools.product(WINDOWED, LAID_OUT, ["f8", "f4"]), 3)
+)
+def test_sliding_windows_and_their_pulls(name: str, laid_out: str, dtype: str) -> None:
+    function, view = WINDOWED[name], LAID_OUT[laid_out]
     for size, count in LENGTHS[: 3 if function is WINDOWED["in two dimensions"] else None]:
         x, k = view(numbers((size,), dtype)), numbers((count,), dtype, 1)
         total = ta.value_and_grad(lambda x, k: np.sum(np.sin(function(x, k))), argnums=(0, 1))
