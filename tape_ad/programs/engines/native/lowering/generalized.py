@@ -536,7 +536,7 @@ def by_routine(
     b: MemRef,
     words: Sequence[str],
 ) -> None:
-    """Solve with a matrix that a routine writes its solution over.
+    """Solve with a matrix, or each of a stack, where a routine writes over the right side.
 
     Parameters
     ----------
@@ -565,16 +565,16 @@ def by_routine(
         converted_to(lowering, b, x)
     else:
         x = in_fortran(lowering, b, dtype, new=True)
-    words_of_each, word = lowering.temporary(tuple(stack), BOOL), lowering.temporary((), BOOL)
+    solved, all_solved = lowering.temporary(tuple(stack), BOOL), lowering.temporary((), BOOL)
     callee = Callee(calling(tuple(given), 3), address, routine)
     lengths = (*(stack or [1]), n, k, *map(ord, words))
-    reads, writes = [matrix, x], [words_of_each, x]
+    reads, writes = [matrix, x], [solved, x]
     steps = tuple(ref.strides[0] if stack else 0 for ref in (*reads, *writes))
     cost = math.prod(target.shape) * n // 2
     lowering.work.append(ExternalCall(callee, reads, writes, lengths, steps, cost=cost))
     nest = lowering.nest(tuple(stack))
-    ended(nest, np.logical_and, nest.read(words_of_each), range(len(stack)), word)
-    lowering.work.append(RuntimeCheck(word, 1))
+    ended(nest, np.logical_and, nest.read(solved), range(len(stack)), all_solved)
+    lowering.work.append(RuntimeCheck(all_solved, 1))
     if x is not target:
         converted_to(lowering, x, target)
 
