@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -250,6 +251,15 @@ def test_values_are_those_of_scipy(name: str, call: Any) -> None:
     np.testing.assert_allclose(call(ours, VALUES), expected, rtol=1e-14)
     assert isinstance(handle, ta.Tensor)
     assert isinstance(call(ours, VALUES), np.ndarray | np.generic)
+
+
+def test_a_slope_of_logsumexp_needs_no_further_sum(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: Any = Mock(wraps=sp.logsumexp)
+    t = ta.ComputationRecord().tensor(VALUES)
+    monkeypatch.setattr(sp, "logsumexp", counted)
+    grads = special.logsumexp(t, axis=1).grad(seed=np.ones(len(VALUES)))
+    assert np.allclose(grads.wrt(t), sp.softmax(VALUES, axis=1))
+    assert counted.call_count == 1
 
 
 def test_logsumexp_is_differentiated_in_its_weights() -> None:

@@ -110,17 +110,22 @@ def shares(a: Array, log: Array) -> Array:
         return np.exp(a - np.where(np.equal(log, -np.inf), 0, log))
 
 
+def beside_terms(out: Array, a: Array, axis: Axis, keepdims: bool) -> Array:
+    """Give what comes of terms the axes that they were added along."""
+    return out if keepdims else np.expand_dims(out, axes_of(a.ndim, axis))
+
+
 def log_sum_first(
     out: Array, a: Array, b: Array | None = None, *, axis: Axis, keepdims: bool
 ) -> LinearMap:
     """Weigh the sum by the share that each term has in it."""
-    share = shares(a, log_sum_exp(a, b, axis, True))
+    share = shares(a, beside_terms(out, a, axis, keepdims))
     return WeightedSum(share if b is None else share * b, a.ndim, axes_of(a.ndim, axis), keepdims)
 
 
 def log_sum_second(out: Array, a: Array, b: Array, *, axis: Axis, keepdims: bool) -> LinearMap:
     """Weigh the sum by the share that each term has in it, divided by its b."""
-    weights = np.exp(a - log_sum_exp(a, b, axis, True))
+    weights = np.exp(a - beside_terms(out, a, axis, keepdims))
     return WeightedSum(weights, a.ndim, axes_of(a.ndim, axis), keepdims)
 
 
@@ -130,7 +135,7 @@ def log_abs_sum_first(
     """Weigh as for `log_sum_exp`, with the sum's sign; which itself is piecewise constant."""
     if k == 1:
         return None
-    log, sign = log_abs_sum_exp(a, b, axis, True)
+    log, sign = (beside_terms(out, a, axis, keepdims) for out in outs)
     share = sign * shares(a, log)
     return WeightedSum(share if b is None else share * b, a.ndim, axes_of(a.ndim, axis), keepdims)
 
@@ -141,7 +146,7 @@ def log_abs_sum_second(
     """The partial of log(abs(sum(b * exp(a)))) with respect to b."""
     if k == 1:
         return None
-    log, sign = log_abs_sum_exp(a, b, axis, True)
+    log, sign = (beside_terms(out, a, axis, keepdims) for out in outs)
     with np.errstate(all="ignore"):
         weights = sign * np.exp(a - log)
     return WeightedSum(weights, a.ndim, axes_of(a.ndim, axis), keepdims)

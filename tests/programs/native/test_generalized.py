@@ -359,6 +359,20 @@ def test_equations_of_cholesky_factors_have_scipys_bits(columns: Any, dtype: str
         agree_to_the_bit(several, view(positive((6, 6), dtype)), b)
 
 
+@pytest.mark.parametrize("dtype", ["f8", "c16"])
+@pytest.mark.parametrize("shape", [(12, 12), (5, 12, 12)])
+def test_a_cholesky_factor_is_inverted_as_a_triangle(shape: Any, dtype: str) -> None:
+    fast = ta.compile(lambda x: np.linalg.inv(np.linalg.cholesky(x)), engine="native")
+    x = positive(shape, dtype)
+    for scale in (1, 2, 3):
+        found = fast(scale * x)
+    assert "call trtrs" in str(fast.programs[0].lowered)
+    assert found.flags.c_contiguous
+    assert np.allclose(found, np.linalg.inv(np.linalg.cholesky(3 * x)), rtol=1e-12, atol=1e-14)
+    with pytest.raises(np.linalg.LinAlgError):
+        fast(-x)
+
+
 @pytest.mark.parametrize("bad", [0.0, np.nan, np.inf])
 def test_errors_of_triangular_equations_are_scipys(bad: float) -> None:
     fast = ta.compile(tsp.linalg.solve_triangular, engine="native", check_every=0)

@@ -114,6 +114,8 @@ class MemoryMap:
         In how many systems of equations matrices in the memory of a value are.
     factors : dict of MemRef to tuple of MemRef
         Those of matrices that have been factorised, with their pivots.
+    lower : set of MemRef
+        Matrices that are known to be lower triangular.
     products : dict of MemRef to list of MemRef
         What an array is the product of, where that is repeated along axes: who reads the array a
         few times may multiply instead.
@@ -126,6 +128,7 @@ class MemoryMap:
         self.constants: list[Constant] = []
         self.uses = uses
         self.factors: dict[MemRef, tuple[MemRef, MemRef]] = {}
+        self.lower: set[MemRef] = set()
         self.products: dict[MemRef, list[MemRef]] = {}
         self.changing: set[Value] | None = None
 

@@ -288,6 +288,13 @@ def check_all(lowering: Lowering, nest: LoopNest, tests: Sequence[Argument]) -> 
     lowering.work.append(RuntimeCheck(word, 1))
 
 
+def cholesky_factors(lowering: Lowering) -> None:
+    """Lower `numpy.linalg.cholesky`, and note what is lower triangular."""
+    of_one("cholesky_", "a", "upper", by={False: "lo", True: "up"})(lowering)
+    if not lowering.options("a", "upper").get("upper", False):
+        lowering.memory_map.lower.add(lowering.out)
+
+
 def determined(name: str, *asked: str) -> Callable[[Lowering], None]:
     """Make what lowers a determinant, or its sign and its logarithm."""
     by_lapack = of_one(name, "a", may_fail=False)
@@ -535,6 +542,7 @@ def by_routine(
     a: MemRef,
     b: MemRef,
     words: Sequence[str],
+    out: MemRef,
 ) -> None:
     """Solve with a matrix, or each of a stack, where a routine writes over the right side.
 
@@ -548,8 +556,8 @@ def by_routine(
     a, b : MemRef
     words : sequence of str
         Letters that say what is wanted.
+    out : MemRef
     """
-    out = lowering.out
     dtype = out.dtype
     target = out
     if len(b.shape) == 1:
@@ -588,12 +596,25 @@ def triangular(lowering: Lowering) -> None:
     if found.get("check_finite", True):
         check_finite(lowering, a, b)
     trans = {"N": 0, "T": 1, "C": 2}.get(found.get("trans", 0), found.get("trans", 0))
-    lower = bool(found.get("lower", False))
+    kind = trans, bool(found.get("lower", False)), bool(found.get("unit_diagonal", False))
+    by_triangle(lowering, a, b, lowering.out, *kind)
+
+
+def by_triangle(
+    lowering: Lowering,
+    a: MemRef,
+    b: MemRef,
+    out: MemRef,
+    trans: int,
+    lower: bool,
+    unit_diagonal: bool = False,
+) -> None:
+    """Solve with triangular matrices, or their transposes, as they lie."""
     if not (is_fortran(a) or trans == 2):
         a, lower, trans = a.seen(lambda array: array.mT), not lower, int(not trans)
-    words = "UL"[lower], "NTC"[trans], "NU"[bool(found.get("unit_diagonal", False))]
+    words = "UL"[lower], "NTC"[trans], "NU"[unit_diagonal]
     given = ("d3", "d4", "d5", "d1", "d2", "a0", "d1", "a1", "d1", "info")
-    by_routine(lowering, "trtrs", "ccciixixii", given, a, b, words)
+    by_routine(lowering, "trtrs", "ccciixixii", given, a, b, words, out)
 
 
 def positive(lowering: Lowering) -> None:
@@ -603,7 +624,7 @@ def positive(lowering: Lowering) -> None:
     if found.get("check_finite", True):
         check_finite(lowering, c, b)
     given = ("d3", "d1", "d2", "a0", "d1", "a1", "d1", "info")
-    by_routine(lowering, "potrs", "ciixixii", given, c, b, "UL"[bool(found["lower"])])
+    by_routine(lowering, "potrs", "ciixixii", given, c, b, "UL"[bool(found["lower"])], lowering.out)
 
 
 # Several uses of one matrix, which is factorised once
@@ -625,6 +646,17 @@ def is_shared(lowering: Lowering, a: MemRef) -> bool:
     except NotLowerable:
         return False
     return lowering.memory_map.uses.get(a.root, 0) > 1
+
+
+def is_lower(lowering: Lowering, a: MemRef) -> bool:
+    """Tell whether matrices are known to be lower triangular, and SciPy's routine is there."""
+    if a not in lowering.memory_map.lower or a.dtype.char not in "dD" or len(a.shape) > 3:
+        return False
+    try:
+        routine_of("trtrs", a.dtype, "ccciixixii")
+    except NotLowerable:
+        return False
+    return True
 
 
 def factorising(dtype: np.dtype[Any]) -> Callee:
@@ -708,6 +740,9 @@ def inverted(lowering: Lowering) -> None:
     a = lowering.source(lowering.options("a")["a"])
     if is_small(a):
         eliminated(lowering, a, None, lowering.out)
+    elif is_lower(lowering, a):  # of the transpose, in whose order the result lies
+        eye = lowering.constant(np.eye(a.shape[-1]))
+        by_triangle(lowering, a, eye, lowering.out.seen(lambda array: array.mT), 1, True)
     elif is_shared(lowering, a):
         by_factors(lowering, a, lowering.constant(np.eye(a.shape[0])))
     else:
@@ -846,7 +881,7 @@ LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     np.linalg.inv: inverted,
     np.linalg.det: determined("det", "determinant"),
     np.linalg.slogdet: determined("slogdet", "sign", "logarithm"),
-    np.linalg.cholesky: of_one("cholesky_", "a", "upper", by={False: "lo", True: "up"}),
+    np.linalg.cholesky: cholesky_factors,
     np.linalg.eigh: of_one("eigh_", "a", "UPLO", by=UPLO),
     np.linalg.eigvalsh: of_one("eigvalsh_", "a", "UPLO", by=UPLO),
     np.linalg.svd: of_values,
