@@ -193,8 +193,11 @@ def quantiles(batch: Batch, function: Function, args: Any, kwargs: Options) -> A
     q = args[1] if len(args) > 1 else kwargs.get("q")
     if is_of(q, batch):
         return quantiles_of_each(batch, function, args, kwargs)
-    if q is None or kwargs.get("weights") is not None:
+    if q is None:
         raise Looped
+    x, weights = lone(batch, args, kwargs), kwargs.get("weights")
+    if weights is not None and np.shape(weights) == x.shape:  # else they are those along the axes
+        kwargs = {**kwargs, "weights": np.broadcast_to(weights, x.stack.shape)}
     out = Along(2)(batch, function, args, kwargs)
     return np.moveaxis(out, ndim_of(q), 0) if ndim_of(q) else out
 
@@ -459,7 +462,8 @@ class Cored:
             out = function(*given, **options)
         except ValueError:  # of one of them, which says so then; or SciPy takes no stack yet
             raise Looped from None
-        return out[..., 0] if vectors else out
+        out = out[..., 0] if vectors else out
+        return tuple(out) if type(out) is list else out  # in which SciPy gives several stacks
 
 
 def columns_of(batch: Batch, operands: Any, given: Any, options: Any) -> tuple[Any, Any] | None:

@@ -84,7 +84,7 @@ def for_all(
         return assigned_out(batch, function, args, dict(kwargs))
     facts = known_facts(function)
     if facts.about_shapes:
-        return function(*map_leaves(like_one, args), **kwargs)
+        return function(*map_leaves(like_one, args), **map_leaves(like_one, dict(kwargs)))
     if facts.writes:
         target = args[0] if args and not batch.picked else None
         batch.written.append(memory_to_write(batch, target))

@@ -402,7 +402,7 @@ def counterpart(
     trees: str = "",
     axes: Mapping[int | None, int] = MappingProxyType({}),
     anchor: bool | Callable[..., bool] | None = None,
-    **known: bool,
+    **known: Any,
 ) -> Any:
     """Make the public function that is composed on handles, and enter it into a table of rules.
 
@@ -425,7 +425,7 @@ def counterpart(
         Whether the value is SciPy's, and not that of the composition; ``anchor(*args, **kwargs)``
         decides it for each call. It is SciPy's, but where the function is a decorator.
     **known
-        Facts about it (see `tape_ad.extend.facts`), such as ``shape_by_values=True``.
+        Facts about it (see `tape_ad.extend.facts`), such as ``signature="(m,n)->..."``.
 
     Returns
     -------

@@ -385,7 +385,7 @@ def test_a_question_about_shapes_has_one_answer_whatever_the_values_are(case: Ca
     for given in calls_of(case):
         arrays = {name for name, x in given.items() if isinstance(x, np.ndarray)}
         others = {name: np.zeros_like(x) if name in arrays else x for name, x in given.items()}
-        assert by_name(function, given) == by_name(function, others)
+        assert repr(by_name(function, given)) == repr(by_name(function, others))
 
 
 @pytest.mark.parametrize("function", [np.sum, np.prod, np.max, np.min, np.any, np.all])

@@ -222,6 +222,7 @@ SELECTING: dict[Any, Entry] = {
     **constants(np.argwhere, facts=facts.SHAPED_BY_VALUES.also(body=bodies.rows_of_nonzero)),
     **constants(
         *(np.diag_indices_from, np.tril_indices_from, np.triu_indices_from),
+        facts=facts.Facts(about_shapes=True),
     ),
     **constants(np.nanargmax, np.nanargmin, facts=facts.along()),
     # Writing

@@ -9,7 +9,7 @@ from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array, primal
 from tape_ad.extend.maps import adjoint
-from tape_ad.extend.rules import Constant, Entry, overridable
+from tape_ad.extend.rules import Constant, Entry, add_facts, overridable
 from tape_ad.scipy.counterparts import counterpart
 from tape_ad.scipy.installed import scipy
 
@@ -256,3 +256,5 @@ qr = counterpart(BASICS, scipy.linalg.qr, "a", orthogonal_factors)
 rq = counterpart(BASICS, scipy.linalg.rq, "a", right_factors, axes={None: -2, 0: -2, 1: -1})
 polar = counterpart(BASICS, scipy.linalg.polar, "a", polar_factors)
 orthogonal_procrustes = counterpart(BASICS, scipy.linalg.orthogonal_procrustes, "A B", procrustes)
+
+add_facts(BASICS, (rq,), signature="(m,n)->...")

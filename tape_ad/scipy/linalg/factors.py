@@ -17,17 +17,40 @@ from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array, primal
 from tape_ad.extend.maps import adjoint
-from tape_ad.extend.rules import Constant, Entry, overridable
+from tape_ad.extend.rules import Constant, Entry, add_facts, constants, overridable
 from tape_ad.scipy.counterparts import counterpart
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.basics import as_assumed, pivots
 from tape_ad.scipy.linalg.spectral import singular_vectors
 from tape_ad.scipy.linalg.systems import lu_factor, solve_triangular
 
+
+def over_stacks(composition: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function of one matrix take a stack of them, as SciPy does, one by one."""
+
+    def each(a: Array, *args: Any, **options: Any) -> Any:
+        a = as_array(a)
+        if a.ndim <= 2:
+            return composition(a, *args, **options)
+        if not len(a):
+            raise ValueError(f"a stack of no matrices (shape {a.shape}) has no factors to stack")
+        return together([each(part, *args, **options) for part in a])
+
+    return each
+
+
+def together(outputs: Sequence[Any]) -> Any:
+    """Stack the arrays, or those at each place of tuples."""
+    if isinstance(outputs[0], tuple):
+        return tuple(map(together, zip(*outputs, strict=True)))
+    return np.stack(outputs)
+
+
 # What SciPy finds, and what is constant around it
 
 
 @overridable
+@over_stacks
 def subdiagonal_signs(a: Array) -> Array:
     """Find the signs of what `hessenberg` has below its diagonal.
 
@@ -43,6 +66,7 @@ def subdiagonal_signs(a: Array) -> Array:
 
 
 @overridable
+@over_stacks
 def layout(a: Array, lower: bool, hermitian: bool) -> Array:
     """Find the order of the rows that `ldl` has, and where its blocks of two begin.
 
@@ -56,6 +80,7 @@ def layout(a: Array, lower: bool, hermitian: bool) -> Array:
 
 
 @overridable
+@over_stacks
 def balance(a: Array, permute: bool, scale: bool) -> Any:
     """Find the scales and the order of `matrix_balance`, shape (2, n)."""
     _, (scales, order) = scipy.linalg.matrix_balance(a, permute, scale, separate=True)
@@ -63,6 +88,7 @@ def balance(a: Array, permute: bool, scale: bool) -> Any:
 
 
 @overridable
+@over_stacks
 def null_vector(a: Array, rcond: Any) -> Array:
     """Find the only vector of a null space.
 
@@ -84,33 +110,13 @@ def null_vector(a: Array, rcond: Any) -> Array:
 
 
 @overridable
+@over_stacks
 def rank(a: Array, rcond: Any) -> Any:
     """Count the vectors of `orth`."""
     return np.array(scipy.linalg.orth(a, rcond).shape[1])
 
 
 # Compositions
-
-
-def over_stacks(composition: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a composition of one matrix take a stack of them, as SciPy does, one by one."""
-
-    def each(a: Array, *args: Any, **options: Any) -> Any:
-        a = as_array(a)
-        if a.ndim <= 2:
-            return composition(a, *args, **options)
-        if not len(a):
-            raise ValueError(f"a stack of no matrices (shape {a.shape}) has no factors to stack")
-        return together([each(part, *args, **options) for part in a])
-
-    return each
-
-
-def together(outputs: Sequence[Any]) -> Any:
-    """Stack the arrays, or those at each place of tuples."""
-    if isinstance(outputs[0], tuple):
-        return tuple(map(together, zip(*outputs, strict=True)))
-    return np.stack(outputs)
 
 
 @over_stacks
@@ -204,11 +210,9 @@ def multiplied(
 
 
 FACTORS: dict[Any, Entry] = {
-    subdiagonal_signs: Constant(),
-    layout: Constant(),
-    balance: Constant(),
-    null_vector: Constant(),
-    rank: Constant(),
+    **constants(
+        *(subdiagonal_signs, layout, balance, null_vector, rank), facts=facts.cores("(m,n)->...")
+    )
 }
 
 hessenberg = counterpart(FACTORS, scipy.linalg.hessenberg, "a", reduced)
@@ -220,6 +224,7 @@ null_space = counterpart(
 orth = counterpart(
     FACTORS, scipy.linalg.orth, "A", range_basis, axes={None: -2}, shape_by_values=True
 )
+add_facts(FACTORS, (null_space, orth), signature="(m,n)->...")
 qr_multiply = counterpart(FACTORS, scipy.linalg.qr_multiply, "a c", multiplied)
 
 
@@ -445,3 +450,4 @@ BOTH: dict[int | None, int] = {0: -2, 1: -1}
 qr_update = counterpart(FACTORS, scipy.linalg.qr_update, "Q R u v", updated, axes=BOTH)
 qr_insert = counterpart(FACTORS, scipy.linalg.qr_insert, "Q R u", inserted, axes=BOTH)
 qr_delete = counterpart(FACTORS, scipy.linalg.qr_delete, "Q R", deleted, axes=BOTH)
+add_facts(FACTORS, (qr_delete,), signature="(m,k),(k,n)->...")

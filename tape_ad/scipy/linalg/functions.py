@@ -466,6 +466,8 @@ fractional_matrix_power = counterpart(
 funm.closing = function_of_matrix  # type: ignore[attr-defined]  # which `scipy_function` looks for
 
 add_facts(FUNCTIONS, (logm_derivative, funm, signm), dtype_by_values=True)
+add_facts(FUNCTIONS, (funm, signm), signature="(n,n)->...")
+add_facts(FUNCTIONS, (fractional_matrix_power,), signature="(n,n),()!->...")
 
 # Their last digits go by where SciPy's arrays lie in memory, so replays cannot have the same bits
 logm.rounds = logm_derivative.rounds = True  # type: ignore[attr-defined]  # which checks look for

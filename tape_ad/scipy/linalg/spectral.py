@@ -1,5 +1,6 @@
 """Eigenvalues and singular values, whose vectors are SciPy's, and the partials made of them."""
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -110,9 +111,10 @@ def general_spectrum(
                 "no derivative; exchange the two for the reciprocals of the eigenvalues"
             )
         w, v = vectors(np.linalg.solve(b, a))
-        w, v = w[order], v[:, order]
+        w = np.take_along_axis(w, order, axis=-1)
+        v = np.take_along_axis(v, order[..., np.newaxis, :], axis=-1)
     if homogeneous_eigvals:
-        w = np.stack([w, np.ones_like(w)])
+        w = np.stack([w, np.ones_like(w)], axis=-2)
     if not left:
         return (w, v) if right else w
     other = adjoint(np.linalg.inv(v if b is None else b @ v))
@@ -121,6 +123,7 @@ def general_spectrum(
 
 
 @overridable
+@functools.partial(np.vectorize, signature="(n,n),(n,n)->(n)")
 def as_generalised(a: Array, b: Array) -> Array:
     """Find where SciPy's eigenvalues of two matrices stand among those of their quotient.
 
@@ -212,7 +215,7 @@ SPECTRAL: dict[Any, Entry] = {
         facts=facts.cores("(m,n)->..."),
         signature=arguments_of(singular_vectors, "a"),
     ),
-    as_generalised: Constant(),
+    as_generalised: Constant(facts.cores("(n,n),(n,n)->(n)")),
 }
 
 eig = counterpart(
@@ -248,4 +251,5 @@ svdvals = counterpart(
     SPECTRAL, scipy.linalg.svdvals, "a", lambda a, *options: np.linalg.svdvals(as_array(a))
 )
 
+add_facts(SPECTRAL, (eig, eigvals, eigh, eigvalsh), signature="(n,n),(n,n)->...")
 add_facts(SPECTRAL, (eig, eigvals, vectors), dtype_by_values=True)

@@ -327,4 +327,6 @@ toeplitz_solved = counterpart(
     "c r b",
     lambda c, r, b, check_finite: np.linalg.solve(toeplitz(c, r), b),
 )
+add_facts(STRUCTURED, (eig_banded, eigvals_banded), signature="(m,n)->...")
+add_facts(STRUCTURED, (eigh_tridiagonal, eigvalsh_tridiagonal), signature="(n),(k)->...")
 factor_solved = counterpart(STRUCTURED, factor_solved_plainly, "cb b", factor_solved_of_handle)

@@ -131,9 +131,11 @@ def recursed(a: Array, z: Array) -> Array:
     -------
     array or Tensor, shape (..., n)
     """
-    if a.ndim == 1 or 0 in a.shape or 0 in z.shape:
-        return scipy.signal.lfilter([1.0], a.reshape(a.shape[-1:]), z)
+    if a.ndim == 1:
+        return scipy.signal.lfilter([1.0], a, z)
     lead, n = np.broadcast_shapes(a.shape[:-1], z.shape[:-1]), z.shape[-1]
+    if 0 in (*lead, n):
+        return np.empty((*lead, n), np.result_type(a, z))
     a, z = np.broadcast_to(a, (*lead, a.shape[-1])), np.broadcast_to(z, (*lead, n))
     # All signals in a row are one system with a lower triangular matrix of few diagonals
     diagonals = np.repeat(a.reshape((-1, a.shape[-1])).T, n, axis=1)

@@ -7,6 +7,7 @@ from attrs import define
 
 from tape_ad import differentiable
 from tape_ad.errors import SingularJacobianError, UnsupportedArgumentError
+from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array, is_handle, primal
 from tape_ad.extend.maps import SAME
 from tape_ad.extend.packages import note_stand_in
@@ -68,17 +69,32 @@ def held_apart(roots: Array, p: Array, name: str) -> Array:
 
 def apart(out: Array, roots: Array, p: Array, name: str) -> Any:
     """Make the partial of `held_apart`, as Wilkinson's condition of the roots tells it."""
-    if roots.size < 2:
+    if roots.shape[-1] < 2:
         return SAME
-    gaps = np.abs(roots[:, np.newaxis] - roots) + np.diag(np.full(roots.size, np.inf))
-    slopes = np.abs(np.polyval(np.polyder(p), roots))
-    sizes = np.polyval(np.abs(p), np.abs(roots))
+    between = np.abs(roots[..., np.newaxis] - roots[..., np.newaxis, :])
+    gaps = np.min(between + np.diag(np.full(roots.shape[-1], np.inf)), axis=-1)
+    degrees = np.arange(p.shape[-1] - 1, 0, -1)
+    slopes = np.abs(along_roots(p[..., :-1] * degrees, roots))
+    sizes = along_roots(np.abs(p), np.abs(roots))
     least = CLOSE * np.finfo(roots.dtype).eps * sizes
-    return Inseparable(name) if bool(np.any(slopes * np.min(gaps, axis=0) <= least)) else SAME
+    return Inseparable(name) if bool(np.any(slopes * gaps <= least)) else SAME
+
+
+def along_roots(p: Array, roots: Array) -> Array:
+    """Evaluate polynomials, of which the last axis has the coefficients, each at its roots."""
+    total = np.zeros_like(roots)
+    for k in range(p.shape[-1]):
+        total = total * roots + p[..., k, np.newaxis]
+    return total
 
 
 ROOTS: dict[Any, Entry] = {
-    held_apart: rule(apart, None, signature=lambda roots, p, name: ((roots, p), {"name": name}))
+    held_apart: rule(
+        apart,
+        None,
+        signature=lambda roots, p, name: ((roots, p), {"name": name}),
+        facts=facts.cores("(n),(m)->(n)"),
+    )
 }
 
 
