@@ -10,8 +10,8 @@ Bytecode is an array of int64: a header, and entries that begin with their kind:
 - ``LOOP, words, count, length of the body, moves, (base, offset) of memory for it, (word, way) of
   each move, and the body``, which is bytecode with a header: it is copied and run `count` times,
   and after each time some of its words, which are offsets, move on;
-- ``GUARD, words, base, offset, byte that is expected, number``: the walk ends there with the number if the
-  byte is another one; -1 is the number where it is found that NumPy has to do it all.
+- ``GUARD, words, base, offset, byte that is expected, number``: the walk ends there with the number
+  if the byte is another one; -1 is the number where it is found that NumPy has to do it all.
 
 A base is the number of an array among those that follow the bytecode in a call of the machine. The
 first is scratch memory of the thread, for what lives within one iteration of a nest. The loops of a
