@@ -108,7 +108,7 @@ def overwritten(call: Call) -> list[Value]:
 
 def added_once(call: Call) -> bool:
     """Tell whether a call of `scatter` can be written as zeros and one assignment or addition."""
-    ct, index = (*call.args, call.kwargs.get("index"))[:2]
+    ct, index = call.named("ct", "index")
     if type(ct) is not Value or values_in((index,)) or math.prod(ct.shape) == 0:
         return False
     stack = len(ct.shape) - len(index.node)
@@ -123,7 +123,7 @@ def added_once(call: Call) -> bool:
 
 def added_in_place(call: Call) -> bool:
     """Tell whether a call of `added_at` can be written as one addition to a part of an array."""
-    total, ct, index = (*call.args, call.kwargs.get("linear"))[:3]
+    total, ct, index = call.named("total", "ct", "linear")
     if type(total) is not Value or type(ct) is not Value or total.kind is not np.ndarray:
         return False
     if type(index) is not Index or math.prod(ct.shape) == 0:

@@ -109,6 +109,11 @@ class Call:
             self._operands = found
         return found
 
+    def named(self, *names: str) -> list[Any]:
+        """Give the arguments of these names, in this order; None for one that is missing."""
+        found = dict(zip(names, self.args, strict=False)) | dict(self.kwargs)
+        return [found.get(name) for name in names]
+
     def replaced(self, by: Mapping[Value, Value]) -> "Call":
         """Give the call with other values for some of its operands."""
         args, kwargs = replaced(self.args, by), self.kwargs and replaced(self.kwargs, by)
