@@ -56,6 +56,10 @@ class Value:
             return cls(kind, (), concrete.dtype, (), owner, name)
         return cls(kind, name=name)
 
+    def fresh(self, owner: "Value | None" = None) -> "Value":
+        """Give a value like this one, with memory of its own or in that of another."""
+        return Value(self.kind, self.shape, self.dtype, self.strides, owner)
+
     def __str__(self) -> str:
         """Write the type: ``float64[64,10]``; a Python number's as Python does."""
         if self.dtype is None:
@@ -116,10 +120,18 @@ class Call:
 
     def replaced(self, by: Mapping[Value, Value]) -> "Call":
         """Give the call with other values for some of its operands."""
-        args, kwargs = replaced(self.args, by), self.kwargs and replaced(self.kwargs, by)
+        return self.given(replaced(self.args, by), self.kwargs and replaced(self.kwargs, by))
+
+    def given(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> "Call":
+        """Give the call with other arguments; the very call, if they are the same."""
         if args is self.args and kwargs is self.kwargs:
             return self
         return Call(self.function, args, kwargs, self.outputs, self.several, self.errors)
+
+    def giving(self, outputs: Iterable[Value]) -> "Call":
+        """Give the call with other results."""
+        outs = tuple(outputs)
+        return Call(self.function, self.args, self.kwargs, outs, self.several, self.errors)
 
 
 @define(eq=False, repr=False)

@@ -126,10 +126,8 @@ class Loop:
 def call_at(step: Call, k: int) -> Call:
     """Give a call of a body as it is in iteration k."""
     options = dict(step.kwargs)
-    args, kwargs = moved(step.args, k), moved(options, k)
-    if args is step.args and kwargs is options:
-        return step
-    return Call(step.function, args, kwargs, step.outputs, step.several, step.errors)
+    kwargs = moved(options, k)
+    return step.given(moved(step.args, k), step.kwargs if kwargs is options else kwargs)
 
 
 def moved(tree: Any, k: int) -> Any:
@@ -177,15 +175,13 @@ def iteration(
         if isinstance(step, Guard):
             steps.append(step.replaced(by))
             continue
-        call = call_at(step, k)
-        element = known_element(call.replaced(by), elements)
+        call = call_at(step, k).replaced(by)
+        element = known_element(call, elements)
         if element is not None:
             by[call.outputs[0]] = element
             continue
-        args, kwargs = replaced(call.args, by), call.kwargs and replaced(call.kwargs, by)
-        outputs = tuple([with_memory_of(out, by) for out in call.outputs])
-        by |= zip(call.outputs, outputs, strict=True)
-        steps.append(Call(call.function, args, kwargs, outputs, call.several, call.errors))
+        steps.append(call.giving([with_memory_of(out, by) for out in call.outputs]))
+        by |= zip(call.outputs, steps[-1].outputs, strict=True)
     return [by[value] for value in loop.body.output]
 
 
@@ -204,7 +200,7 @@ def with_memory_of(out: Value, by: Mapping[Value, Value]) -> Value:
     if owner is not None:
         owner = by.get(owner, owner)
         owner = owner.owner or owner
-    return Value(out.kind, out.shape, out.dtype, out.strides, owner)
+    return out.fresh(owner)
 
 
 def unrolled(program: Program, loops: Collection[Loop] | None = None) -> Program:
@@ -244,8 +240,7 @@ def unrolled(program: Program, loops: Collection[Loop] | None = None) -> Program
             by[step.outputs[0]] = element
             continue
         if any(out.owner in by for out in step.outputs if out.owner is not None):
-            outputs = tuple([with_memory_of(out, by) for out in step.outputs])
-            by |= zip(step.outputs, outputs, strict=True)
-            step = Call(step.function, step.args, step.kwargs, outputs, step.several, step.errors)
+            before, step = step, step.giving([with_memory_of(out, by) for out in step.outputs])
+            by |= zip(before.outputs, step.outputs, strict=True)
         steps.append(step)
     return evolve(program, steps=tuple(steps), output=replaced(program.output, by))

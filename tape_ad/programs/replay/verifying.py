@@ -392,6 +392,27 @@ def can_be_proved(path: Path, leaves: Sequence[Any]) -> bool:
 
 
 @frozen(eq=False)
+class Arguments:
+    """What a function is called with.
+
+    Attributes
+    ----------
+    args, kwargs
+    leaves : sequence of array and number
+        The inputs of a program for it.
+    """
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    leaves: Sequence[Any]
+
+    @property
+    def rebuild(self) -> Callable[[Sequence[Any]], tuple[tuple[Any, ...], dict[str, Any]]]:
+        """What puts others in place of the leaves."""
+        return rebuilder(self.args, self.kwargs)
+
+
+@frozen(eq=False)
 class Verification:
     """One call whose replay may be compared with the function.
 
@@ -400,8 +421,8 @@ class Verification:
     path : Path
         What has been replayed.
     function : callable
-    args, kwargs
-        Of the call.
+    given : Arguments
+        Those of the call, but for their leaves.
     leaves : sequence of array and number
         The inputs.
     untelling : tuple of type
@@ -410,8 +431,7 @@ class Verification:
 
     path: Path
     function: Function
-    args: tuple[Any, ...]
-    kwargs: Mapping[str, Any]
+    given: Arguments
     leaves: Sequence[Any]
     untelling: tuple[type[Exception], ...] = (
         *(MemoryError, RecursionError, FloatingPointError, Warning),
@@ -482,11 +502,11 @@ class Verification:
 
         Those of NumPy and Python that are global belong to other threads as well.
         """
-        given = [leaf for leaf in self.leaves if isinstance(leaf, GENERATORS)]
+        drawn = [leaf for leaf in self.leaves if isinstance(leaf, GENERATORS)]
         if not may_draw(self.path.program):
-            return Generators.among(given)
+            return Generators.among(drawn)
         read = [each.value for each in self.path.free_variables.variables]
-        return Generators.among([*given, *read, np.random, random])
+        return Generators.among([*drawn, *read, np.random, random])
 
     def rewind(self) -> None:
         """Put the generators among the arguments to where they were before the replay."""
@@ -504,9 +524,10 @@ class Verification:
 
     def eager(self) -> Any:
         """Run the function; an error is a result as well."""
-        args, kwargs = rebuilder(self.args, self.kwargs)(self.leaves)
-        if self.is_opaque:  # it might write to them
-            args, kwargs = rebuilder(args, kwargs)([copied(leaf) for leaf in self.leaves])
+        copying = self.is_opaque  # it might write to them
+        args, kwargs = self.given.rebuild(
+            list(map(copied, self.leaves) if copying else self.leaves)
+        )
         try:
             with self.generators.restored():
                 self.rewind()
@@ -597,7 +618,7 @@ class Verification:
     def told(self, difference: str) -> str:
         """Say what differs, where the two part, and what to do."""
         path = self.path
-        rebuild = rebuilder(self.args, self.kwargs)
+        rebuild = self.given.rebuild
         with self.generators.restored():
             self.rewind()
             where = first_difference(path.program, self.function, rebuild, self.leaves)
