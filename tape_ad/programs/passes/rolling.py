@@ -8,7 +8,6 @@ earlier loop has computed; and whole numbers, such as indices, have to move even
 """
 
 import math
-import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,7 +16,7 @@ from attrs import define, field, frozen
 
 from tape_ad.base.trees import structure_of
 from tape_ad.programs.passes.rewriting import Rewriting
-from tape_ad.programs.program import Call, Guard, Program, Step, Value, root_of
+from tape_ad.programs.program import Call, Guard, Program, Step, Value, rebuilt, root_of
 from tape_ad.programs.program.loops import Loop, Moving, Stacking, element_of
 from tape_ad.rules.maps import clone
 
@@ -191,20 +190,13 @@ class Spelling:
 
 def respelled(tree: Any, operand: Callable[[Value], Any], integer: Callable[[int], Any]) -> Any:
     """Rebuild an argument, in the order of `Spelling`, with others for its values and integers."""
-    kind: Any = type(tree)
-    if kind is Value:
-        return operand(tree)
-    if kind is int and abs(tree) < 2**62:
-        return integer(tree)
-    if kind is slice:
-        parts = [respelled(each, operand, integer) for each in (tree.start, tree.stop, tree.step)]
-        return slice(*parts)
-    structure = structure_of(kind)
-    if structure is None:
-        return tree
-    before = list(structure.values(tree))
-    after = [respelled(each, operand, integer) for each in before]
-    return tree if all(map(operator.is_, before, after)) else structure.rebuilt(tree, after)
+
+    def other(leaf: Any) -> Any:
+        if type(leaf) is Value:
+            return operand(leaf)
+        return integer(leaf) if type(leaf) is int and abs(leaf) < 2**62 else leaf
+
+    return rebuilt(other, tree)
 
 
 # Where tokens repeat

@@ -12,8 +12,17 @@ from typing import Any
 import numpy as np
 from attrs import evolve, field, frozen
 
-from tape_ad.base.trees import structure_of
-from tape_ad.programs.program import Call, Diverged, Guard, Program, Step, Value, replaced
+from tape_ad.programs.program import (
+    Call,
+    Diverged,
+    Guard,
+    Program,
+    Step,
+    Value,
+    rebuilt,
+    replaced,
+    run_steps,
+)
 
 __all__ = ["Loop", "Moving", "Stacking", "element_of", "iteration", "unrolled"]
 
@@ -100,22 +109,12 @@ class Loop:
         """Run it, the plainest way; a guard that gets another answer ends it."""
         carried, read = list(operands[: self.carried]), operands[self.carried :]
         stacks = [each.empty() for each in self.stackings]
-        guards = 0
         for k in range(self.count):
             values: dict[Value, Any] = dict(zip(self.body.inputs, (*carried, *read), strict=True))
-            for step in self.body.steps:
-                if isinstance(step, Guard):
-                    answer = step.question(values[step.value])
-                    if answer != step.answer:
-                        return Diverged(guards, answer)
-                    guards += 1
-                    continue
-                call = call_at(step, k)
-                with np.errstate(**(call.errors or {})):
-                    out = call.function(
-                        *replaced(call.args, values), **replaced(call.kwargs, values)
-                    )
-                values |= zip(call.outputs, out if call.several else (out,), strict=True)
+            steps = (s if isinstance(s, Guard) else call_at(s, k) for s in self.body.steps)
+            diverged = run_steps(steps, values)
+            if diverged is not None:
+                return Diverged(k * len(self.body.guards) + diverged.guard, diverged.answer)
             given = [values[value] for value in self.body.output]
             carried = given[: self.carried]
             for stack, element in zip(stacks, given[self.carried :], strict=True):
@@ -125,28 +124,13 @@ class Loop:
 
 def call_at(step: Call, k: int) -> Call:
     """Give a call of a body as it is in iteration k."""
+
+    def at(leaf: Any) -> Any:
+        return leaf.at(k) if type(leaf) is Moving else leaf
+
     options = dict(step.kwargs)
-    kwargs = moved(options, k)
-    return step.given(moved(step.args, k), step.kwargs if kwargs is options else kwargs)
-
-
-def moved(tree: Any, k: int) -> Any:
-    """Put numbers in place of what moves; the very tree where nothing does."""
-    kind: Any = type(tree)
-    if kind is Moving:
-        return tree.at(k)
-    if kind is Value:
-        return tree
-    if kind is slice:
-        parts = [moved(each, k) for each in (tree.start, tree.stop, tree.step)]
-        return slice(*parts)
-    structure = structure_of(kind)
-    if structure is None:
-        return tree
-    before = list(structure.values(tree))
-    after = [moved(each, k) for each in before]
-    same = all(map(operator.is_, before, after))
-    return tree if same else structure.rebuilt(tree, after)
+    kwargs = rebuilt(at, options)
+    return step.given(rebuilt(at, step.args), step.kwargs if kwargs is options else kwargs)
 
 
 def iteration(

@@ -687,7 +687,7 @@ class Listing:
             yield f"loop {part.count} times, {part.unrolled} iterations each"
             inside = Listing({**before, **loop.body.numbers})
             for slot in part.slots:
-                inside.work(getattr(slot, "nest", slot), "  ")
+                inside.work(slot, "  ")
             yield from inside.lines
 
     def _nest(self, nest: LoopNest) -> list[str]:

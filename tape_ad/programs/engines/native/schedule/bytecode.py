@@ -237,7 +237,7 @@ class Bytecode:
     def add(self, slot: Any) -> None:
         """Write the instructions of the next piece of work."""
         if isinstance(slot, FusedNest):
-            self.nest(slot.nest)
+            self.nest(slot)
         elif isinstance(slot, LoopNest):
             self.foreign(slot)
         elif isinstance(slot, ExternalCall):
