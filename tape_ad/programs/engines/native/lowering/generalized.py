@@ -387,9 +387,7 @@ def least(lowering: Lowering) -> None:
 
 # LAPACK's routines, which SciPy has in capsules
 
-CALLED = """
-<place>
-  call void %data(<given>)
+CALLED = """  call void %data(<given>)
   %said = load i32, ptr %info
   %well = icmp eq i32 %said, 0
   %word = zext i1 %well to i8
@@ -410,13 +408,9 @@ def calling(given: Sequence[str], operands: int, status: int) -> LLVMFunction:
     status : int
         Which of them becomes whether all was well.
     """
-    place = []
-    for k in range(operands):
-        place.append(f"  %o{k} = mul i64 %i, %s{k}")
-        place.append(f"  %a{k} = getelementptr i8, ptr %p{k}, i64 %o{k}")
     lengths = sorted({name for name in given if name[0] == "d"})
     ahead = [f"  %{name} = getelementptr i64, ptr %dims, i64 {name[1:]}" for name in lengths]
-    body = CALLED.replace("<place>", "\n".join(place)).replace("<status>", f"%a{status}")
+    body = CALLED.replace("<status>", f"%a{status}")
     body = body.replace("<given>", ", ".join(f"ptr %{name}" for name in given))
     return framed(operands, "\n".join(["  %info = alloca i32", *ahead]), body)
 
@@ -714,23 +708,6 @@ def transformed(
     copy(lowering, there, out)
 
 
-def along_axis(kind: str) -> Callable[[Lowering], None]:
-    """Make what lowers a transform along one axis."""
-
-    def lower(lowering: Lowering) -> None:
-        found = lowering.options("a", "n", "axis", "norm", "out")
-        if found.get("out") is not None:
-            raise NotLowerable("it has options")
-        ref, axis = lowering.source(found["a"]), operator.index(found.get("axis", -1))
-        length = found.get("n")
-        if length is None:
-            length = ref.shape[axis] if kind != "irfft" else 2 * (ref.shape[axis] - 1)
-        args = operator.index(length), axis, found.get("norm"), kind
-        transformed(lowering, ref, lowering.out, *args)
-
-    return lower
-
-
 @functools.cache
 def goes_backwards() -> bool:
     """Tell whether `numpy.fft.rfftn` goes over its axes from the last one, as of NumPy 2.1."""
@@ -739,14 +716,26 @@ def goes_backwards() -> bool:
     return bool(np.array_equal(np.fft.rfftn(x), backwards))
 
 
-def along_axes(kind: str, axes: Iterable[int] | None) -> Callable[[Lowering], None]:
-    """Make what lowers a transform along several axes, which are those of NumPy's default."""
+def along(kind: str, axes: Iterable[int] | None, *names: str) -> Callable[[Lowering], None]:
+    """Make what lowers a transform along one axis or several.
+
+    Parameters
+    ----------
+    kind : {"fft", "ifft", "rfft", "irfft"}
+    axes : iterable of int or None
+        Those of NumPy's default.
+    *names : str
+        What the lengths and the axes are called; one of each, where those are numbers.
+    """
 
     def lower(lowering: Lowering) -> None:
-        found = lowering.options("a", "s", "axes", "norm", "out")
+        found = lowering.options("a", *names, "norm", "out")
         if found.get("out") is not None:
             raise NotLowerable("it has options")
-        ref, lengths, over = lowering.source(found["a"]), found.get("s"), found.get("axes", axes)
+        ref = lowering.source(found["a"])
+        lengths, over = found.get(names[0]), found.get(names[1], axes)
+        if names[1] == "axis":
+            lengths, over = None if lengths is None else [lengths], [*np.atleast_1d(over)]
         if over is None:
             over = range(-len(ref.shape), 0) if lengths is None else range(-len(lengths), 0)
         over = [*map(operator.index, over)]
@@ -779,6 +768,9 @@ def along_axes(kind: str, axes: Iterable[int] | None) -> Callable[[Lowering], No
     return lower
 
 
+ALONG = {"": ([-1], "n", "axis"), "n": (None, "s", "axes"), "2": ((-2, -1), "s", "axes")}
+"""By how the names of transforms end: the default axes, and what lengths and axes are called."""
+
 UPLO = {"L": "lo", "U": "up"}
 OURS: Mapping[Any, Callable[[Lowering], None]] = {
     hermitian_eigenpairs: of_one("eigh_", "a", "uplo", "ties", by=UPLO),
@@ -800,9 +792,9 @@ LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     np.linalg.lstsq: least,
     **OURS,
     **{inspect.unwrap(function): lower for function, lower in OURS.items()},
-    **{getattr(np.fft, name): along_axis(name) for name in ("fft", "ifft", "rfft", "irfft")},
-    **{getattr(np.fft, f"{name}n"): along_axes(name, None) for name in ("fft", "ifft", "rfft")},
-    **{getattr(np.fft, f"{name}2"): along_axes(name, (-2, -1)) for name in ("fft", "ifft", "rfft")},
-    np.fft.irfftn: along_axes("irfft", None),
-    np.fft.irfft2: along_axes("irfft", (-2, -1)),
+    **{
+        getattr(np.fft, kind + end): along(kind, *options)
+        for kind in ("fft", "ifft", "rfft", "irfft")
+        for end, options in ALONG.items()
+    },
 }

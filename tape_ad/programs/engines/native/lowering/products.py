@@ -35,7 +35,6 @@ from tape_ad.programs.program import Value
 from tape_ad.record.spaces import times_ones
 from tape_ad.rules.base import along
 from tape_ad.rules.maps.matrix_products import scaled_rows, times_matrix
-from tape_ad.rules.nn.affine import linear, two_linear
 from tape_ad.rules.numpy.einsum import contract
 from tape_ad.rules.numpy.padding import Margins
 from tape_ad.rules.numpy.rearranging import Windows
@@ -190,49 +189,6 @@ def as_outer(lowering: Lowering) -> None:
     multiply_elements(lowering, (with_axis(x, 1), y))
 
 
-def affine(lowering: Lowering) -> None:
-    """Add products and a bias: the first product in the result's place, as `linear` does it."""
-    call = lowering.call
-    *factors, bias = call.args
-    if call.kwargs:
-        raise NotLowerable("it has options")
-    out = lowering.out
-    total: MemRef | None = None
-    for x, y in zip(factors[::2], factors[1::2], strict=True):
-        product = product_shaped(lowering, x, y)
-        here = total is None and product == (out.shape, out.dtype)
-        ref = out if here else lowering.temporary(*product)
-        product_of(lowering, np.matmul, x, y, ref)
-        if total is not None:
-            both = lowering.temporary(*added_shaped(total, ref))
-            added(lowering, total, ref, both)
-            ref = both
-        total = ref
-    assert total is not None  # noqa: S101 - for mypy: there is at least one product
-    ref = lowering.source(bias)
-    if added_shaped(total, ref) != (out.shape, out.dtype):
-        raise NotLowerable("of such shapes")
-    added(lowering, total, ref, out)
-
-
-def product_shaped(lowering: Lowering, x: Any, y: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Say of what shape and dtype a product is."""
-    a, b = lowering.source(x).shape, lowering.source(y).shape
-    dtypes = resolved(np.matmul, (kind_of(x), kind_of(y)))
-    if dtypes is None or not a or not b:
-        raise NotLowerable("a product of such arrays")
-    stack = np.broadcast_shapes(a[:-2], b[:-2])
-    return (*stack, *a[-2:-1], *(b[-1:] if len(b) > 1 else ())), dtypes[-1]
-
-
-def added_shaped(x: MemRef, y: MemRef) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Say of what shape and dtype a sum is."""
-    dtypes = resolved(np.add, (x.dtype, y.dtype))
-    if dtypes is None:
-        raise NotLowerable("a sum of such dtypes")
-    return np.broadcast_shapes(x.shape, y.shape), dtypes[-1]
-
-
 TERMS = 12
 """How many terms of a sum one loop adds up."""
 
@@ -310,11 +266,6 @@ PULLS: Mapping[type, Callable[[Lowering, MemRef, Any], None]] = {
     Windows: windows_added,
     Margins: margins_added,
 }
-
-
-def added(lowering: Lowering, x: MemRef, y: MemRef, out: MemRef) -> None:
-    """Add up what two memory references show."""
-    lowering.apply(np.add, [out.dtype] * 3, (x, y), out)
 
 
 def summed_by_ones(lowering: Lowering) -> None:
@@ -580,8 +531,6 @@ LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     **dict.fromkeys(CORES, as_product),
     np.dot: as_dot,
     np.outer: as_outer,
-    linear: affine,
-    two_linear: affine,
     times_ones: summed_by_ones,
     times_matrix: by_rows,
     inspect.unwrap(times_matrix): by_rows,

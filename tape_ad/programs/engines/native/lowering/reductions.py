@@ -147,25 +147,6 @@ def averaged(lowering: Lowering) -> None:
     lowering.apply(np.divide, (wide, wide, wide), (total, count), out)
 
 
-def spanned(lowering: Lowering) -> None:
-    """Subtract the smallest elements from the largest ones."""
-    ref, axes = operand_of(lowering, lowering.options(*EXTREME), "a")
-    out = lowering.out
-    ends = [lowering.temporary(out.shape, out.dtype) for _ in range(2)]
-    for ufunc, end in zip((np.maximum, np.minimum), ends, strict=True):
-        brought_together(lowering, ufunc, ref, axes, end, out.dtype)
-    lowering.apply(np.subtract, [out.dtype] * 3, ends, out)
-
-
-def counted(lowering: Lowering) -> None:
-    """Count what is not zero."""
-    ref, axes = operand_of(lowering, lowering.options(*COUNT), "a")
-    out = lowering.out
-    nest = lowering.nest(ref.shape)
-    arg = nest.cast(nest.cast(nest.read(ref), BOOL), out.dtype)
-    nest.reduce(np.add, arg, axes, out)
-
-
 def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
     """Name the axes, counted from the first."""
     if axis is None:
@@ -179,7 +160,6 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
 METHOD = ("array", "axis", "dtype", "out", "keepdims")
 TOTAL = ("a", "axis", "dtype", "out", "keepdims")
 EXTREME = ("a", "axis", "out", "keepdims")
-COUNT = ("a", "axis", "keepdims")
 
 UFUNCS = (np.add, np.multiply, *EXTREMES, *TRUTH)
 
@@ -281,8 +261,6 @@ LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     np.any: by(np.logical_or, *EXTREME),
     np.all: by(np.logical_and, *EXTREME),
     np.mean: averaged,
-    np.ptp: spanned,
-    np.count_nonzero: counted,
     **{ufunc.accumulate: scan(ufunc, *SCAN, axis=0) for ufunc in SCANNING},
     recurrence: recurrent,
     inspect.unwrap(recurrence): recurrent,

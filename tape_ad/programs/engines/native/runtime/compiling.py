@@ -3,8 +3,7 @@
 import ctypes
 import functools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, ClassVar
 
@@ -53,43 +52,13 @@ def this_machine() -> Host:
     return Host(llvm.get_process_triple(), llvm.get_host_cpu_name(), features)
 
 
-_chosen: ContextVar[Host | None] = ContextVar("host", default=None)
+CHOSEN: ContextVar[Host | None] = ContextVar("host", default=None)
+"""The machine that code is made for, if it is not this one: one with narrower registers, say."""
 
 
 def host() -> Host:
     """Say which machine code is made for."""
-    return _chosen.get() or this_machine()
-
-
-@contextmanager
-def narrowed(bits: int) -> Iterator[None]:
-    """Make code as for a processor of Intel's kind whose registers are not as wide.
-
-    Parameters
-    ----------
-    bits : {256, 128}
-        With 256, as before AVX-512; with 128, as before AVX. Where the registers are not wider,
-        nothing changes.
-
-    Examples
-    --------
-    >>> with narrowed(128):
-    ...     host().features.get("avx2", False)
-    False
-    """
-    whole = this_machine()
-    left_out = ("avx512", "avx10", "amx") if bits == 256 else BEYOND_SSE
-    features = {name: on and not name.startswith(left_out) for name, on in whole.features.items()}
-    name = "x86-64" if features != whole.features else whole.name
-    token = _chosen.set(Host(whole.triple, name, features))
-    try:
-        yield
-    finally:
-        _chosen.reset(token)
-
-
-BEYOND_SSE = ("avx", "amx", "fma", "f16c", "vaes", "vpclmulqdq", "xop", "sha512", "sm3", "sm4")
-"""What the names of features begin with that need AVX."""
+    return CHOSEN.get() or this_machine()
 
 
 @define(eq=False)
