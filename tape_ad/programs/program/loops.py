@@ -164,8 +164,9 @@ def iteration(
         if element is not None:
             by[call.outputs[0]] = element
             continue
-        steps.append(call.giving([with_memory_of(out, by) for out in call.outputs]))
-        by |= zip(call.outputs, steps[-1].outputs, strict=True)
+        own = call.giving([with_memory_of(out, by) for out in call.outputs])
+        by |= zip(call.outputs, own.outputs, strict=True)
+        steps.append(own)
     return [by[value] for value in loop.body.output]
 
 

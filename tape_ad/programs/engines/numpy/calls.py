@@ -267,7 +267,8 @@ def reduction_of(call: Call) -> tuple[Any, list[Any]] | None:
     options = named(call, "array" if ufunc is None else "a", "axis", "dtype", "out", "keepdims")
     if options is None or options.get("out") is not None:
         return None
-    reduce, axis, dtype = call.function, 0, None
+    axis: int | None = 0
+    reduce, dtype = call.function, None
     if ufunc is not None:
         reduce, axis, dtype = ufunc.reduce, None, dtype_of_reduction(ufunc)
     array = options.get("array", options.get("a"))
@@ -282,8 +283,9 @@ def reduced(arguments: Arguments, call: Call) -> str | None:
     if found is None or not is_array(found[1][0]):
         return None
     reduce, (array, axis, dtype, keeps) = found
-    words = (array, axis, dtype, None, True) if keeps else (array, axis, dtype)
-    words = words[:2] if words[2:] == (None,) else words
+    words: tuple[Any, ...] = (array, axis)
+    if keeps or dtype is not None:
+        words += (dtype, None, True) if keeps else (dtype,)
     return f"{arguments.names.function(reduce)}({arguments.all(words, {})})"
 
 

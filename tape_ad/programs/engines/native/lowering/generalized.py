@@ -10,7 +10,7 @@ import math
 import operator
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -716,13 +716,13 @@ def goes_backwards() -> bool:
     return bool(np.array_equal(np.fft.rfftn(x), backwards))
 
 
-def along(kind: str, axes: Iterable[int] | None, *names: str) -> Callable[[Lowering], None]:
+def along(kind: str, axes: Any, *names: str) -> Callable[[Lowering], None]:
     """Make what lowers a transform along one axis or several.
 
     Parameters
     ----------
     kind : {"fft", "ifft", "rfft", "irfft"}
-    axes : iterable of int or None
+    axes : int, iterable of int or None
         Those of NumPy's default.
     *names : str
         What the lengths and the axes are called; one of each, where those are numbers.
@@ -735,7 +735,7 @@ def along(kind: str, axes: Iterable[int] | None, *names: str) -> Callable[[Lower
         ref = lowering.source(found["a"])
         lengths, over = found.get(names[0]), found.get(names[1], axes)
         if names[1] == "axis":
-            lengths, over = None if lengths is None else [lengths], [*np.atleast_1d(over)]
+            lengths, over = None if lengths is None else [lengths], [over]
         if over is None:
             over = range(-len(ref.shape), 0) if lengths is None else range(-len(lengths), 0)
         over = [*map(operator.index, over)]
@@ -768,7 +768,11 @@ def along(kind: str, axes: Iterable[int] | None, *names: str) -> Callable[[Lower
     return lower
 
 
-ALONG = {"": ([-1], "n", "axis"), "n": (None, "s", "axes"), "2": ((-2, -1), "s", "axes")}
+ALONG: Mapping[str, Any] = {
+    "": (-1, "n", "axis"),
+    "n": (None, "s", "axes"),
+    "2": ((-2, -1), "s", "axes"),
+}
 """By how the names of transforms end: the default axes, and what lengths and axes are called."""
 
 UPLO = {"L": "lo", "U": "up"}

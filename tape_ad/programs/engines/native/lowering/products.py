@@ -160,7 +160,8 @@ def as_dot(lowering: Lowering) -> None:
     if not x.shape or not y.shape or (len(y.shape) > 2 and len(x.shape) > 1):
         raise NotLowerable("a product of such arrays")
     if not elements_multiplied(lowering, (x, y)):
-        product_of(lowering, np.matmul, *lowering.arguments("a", "b"), lowering.out)
+        a, b = lowering.arguments("a", "b")
+        product_of(lowering, np.matmul, a, b, lowering.out)
 
 
 def elements_multiplied(lowering: Lowering, refs: Sequence[MemRef]) -> bool:
