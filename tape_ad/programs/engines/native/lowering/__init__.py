@@ -185,7 +185,6 @@ BODIES: Mapping[Any, Callable[..., Any]] = {
     all_finite: sums_are_finite,
     np.select: chosen_in_turn,
     np.ptp: lambda a, *args, **options: np.max(a, *args, **options) - np.min(a, *args, **options),
-    np.count_nonzero: lambda a, *args, **options: np.sum(a.astype(bool), *args, **options),
 }
 """What is lowered by other lines of NumPy than its own."""
 

@@ -147,6 +147,14 @@ def averaged(lowering: Lowering) -> None:
     lowering.apply(np.divide, (wide, wide, wide), (total, count), out)
 
 
+def counted(lowering: Lowering) -> None:
+    """Count what is not zero."""
+    ref, axes = operand_of(lowering, lowering.options("a", "axis", "keepdims"), "a")
+    nest, out = lowering.nest(ref.shape), lowering.out
+    arg = nest.cast(nest.cast(nest.read(ref), BOOL), out.dtype)
+    nest.reduce(np.add, arg, axes, out)
+
+
 def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
     """Name the axes, counted from the first."""
     if axis is None:
@@ -261,6 +269,7 @@ LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     np.any: by(np.logical_or, *EXTREME),
     np.all: by(np.logical_and, *EXTREME),
     np.mean: averaged,
+    np.count_nonzero: counted,
     **{ufunc.accumulate: scan(ufunc, *SCAN, axis=0) for ufunc in SCANNING},
     recurrence: recurrent,
     inspect.unwrap(recurrence): recurrent,
