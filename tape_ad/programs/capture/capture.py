@@ -203,15 +203,7 @@ class Capture:
         resume_collection(self)
         self.ended = True
 
-    def call_opaque(
-        self, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any], shielded: int
-    ) -> Any:
-        """Call a function of the user's; see `call_opaque`."""
-        return call_opaque(self, function, args, kwargs, shielded)
-
-    def call_apart(self, function: Any, arrays: Sequence[Any]) -> Any:
-        """Call a function of arrays that may be anything; see `call_apart`."""
-        return call_apart(self, function, arrays)
+    call_opaque, call_apart = call_opaque, call_apart
 
     # Calls
 
