@@ -22,6 +22,7 @@ import numpy as np
 
 from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.arrays.interpreter import unwrapped
+from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
 from tape_ad.record.constants import CONSTANTS, as_array_constants, borrowed
@@ -795,8 +796,13 @@ def by_rule(original: Any, counterpart: Any) -> Any:
             ORIGINALS[counterpart] = original  # a distribution, which is asked for its class
         return counterpart
 
+    by_lines = not hasattr(counterpart, "_implementation")  # where a capture notes no call of it
+
     def calling(*args: Any, **kwargs: Any) -> Any:
         if reaches((args, kwargs)):
+            capture = ACTIVE.get().capture
+            if capture is not None:
+                capture.rounds |= by_lines
             own = {name: as_callback(value) for name, value in kwargs.items()}
             return counterpart(*map(as_callback, args), **own)
         if args and type(args[0]) in ORIGINALS and type(original) is types.FunctionType:
