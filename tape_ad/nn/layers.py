@@ -369,13 +369,7 @@ class Flatten(Layer):
 Step = Layer | Callable[[Array], Array]
 
 
-def run(
-    step: Step,
-    store: Params,
-    x: Array,
-    rng: Rng,
-    training: bool,
-) -> Array:
+def run(step: Step, store: Params, x: Array, rng: Rng, training: bool) -> Array:
     """Call a layer, or a plain function of its input."""
     if isinstance(step, Layer):
         return step(store, x, rng=rng, training=training)

@@ -221,13 +221,7 @@ class Layer:
         return super().__new__(cls)
 
     def __call__(
-        self,
-        store: Params,
-        x: Array,
-        /,
-        *,
-        rng: Rng = None,
-        training: bool = False,
+        self, store: Params, x: Array, /, *, rng: Rng = None, training: bool = False
     ) -> Array:
         """Apply the layer to an input, with the parameters in a store.
 

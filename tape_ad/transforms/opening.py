@@ -19,6 +19,7 @@ from tape_ad.base.arrays.interpreter import is_box
 from tape_ad.base.trees import (
     FIELDS,
     MISSING,
+    content_of,
     instance_dict,
     slots_filled,
     slots_of,
@@ -192,9 +193,6 @@ class Opening:
         return filling.put(self._whole), filling.changed
 
 
-EMPTY = object()
-
-
 def contents(holder: Any) -> list[Any]:
     """List what is in a cell, a container or the attributes of an object."""
     if isinstance(holder, types.CellType):
@@ -219,14 +217,6 @@ def attributes(thing: Any) -> dict[str, Any]:
     filled = {name: each for name, each in slots_filled(thing).items() if each is not MISSING}
     filled.pop("__dict__", None)
     return filled | own if type(own) is dict else filled
-
-
-def content_of(cell: Any) -> Any:
-    """Give what is in a cell, or what says that nothing is."""
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return EMPTY
 
 
 @define(eq=False)
@@ -277,7 +267,7 @@ class Filling:
         new.__defaults__, new.__kwdefaults__ = self.put(defaults), self.put(named)
         for place in own:
             value = self.put(inner[place])
-            if value is not EMPTY:
+            if value is not MISSING:
                 cells[place].cell_contents = value
                 self._before.append((cells[place], old.__code__.co_freevars[place], [value]))
         return new

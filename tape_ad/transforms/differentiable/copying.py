@@ -25,6 +25,7 @@ from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
+from tape_ad.base.trees import MISSING, content_of
 from tape_ad.record.constants import CONSTANTS, as_array_constants, borrowed
 from tape_ad.record.messages.callers import is_copied, variables_bound
 from tape_ad.transforms.differentiable.compiled import (
@@ -487,10 +488,9 @@ def given_anew(copy: Any, marks: list[Any]) -> None:
 def rebind(cells: list[Any], copy: Any, own: Any) -> None:
     """Fill the cells of the copy that stood for one in the making."""
     for cell, now in zip(cells, own or (), strict=False):
-        try:
-            cell.cell_contents = now.cell_contents
-        except ValueError:  # an empty one, of what is defined later
-            continue
+        value = content_of(now)
+        if value is not MISSING:  # as what is defined later is
+            cell.cell_contents = value
 
 
 def closure_of(function: Any) -> Any:
@@ -502,10 +502,7 @@ def closure_of(function: Any) -> Any:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__, strict=True):
         own = cell
         if name != "__class__" and name not in assigned:
-            try:
-                value = cell.cell_contents
-            except ValueError:
-                value = None
+            value = content_of(cell, None)
             found = content(value)
             if found is not value:
                 own = types.CellType(found)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.base.trees import MISSING, content_of
 from tape_ad.record.constants import CONSTANTS, given_away
 from tape_ad.transforms.differentiable.reach import is_active, reaches
 from tape_ad.transforms.differentiable.table import ORIGINALS, original_of, source_of
@@ -253,12 +254,9 @@ def of_original_code(copy: Any, waiting: list[Any]) -> Any:
     """Give a function that was defined within a copy as the original would have defined it."""
     cells = []
     for cell in copy.__closure__ or ():
-        try:
-            value = cell.cell_contents
-        except ValueError:  # of what is defined later
-            cells.append(cell)
-            continue
-        found = value if value is copy else settled(value, waiting)
+        value = content_of(cell)
+        stays = value is copy or value is MISSING  # as what is defined later is
+        found = value if stays else settled(value, waiting)
         cells.append(cell if found is value else types.CellType(found))
     made: Any = types.FunctionType(
         copy.__code__,
