@@ -13,7 +13,16 @@ from tape_ad.extend.arrays import Array, as_array
 from tape_ad.nn.calls import Params, Rng, layer_call, of_two
 from tape_ad.nn.initializers import uniform
 from tape_ad.nn.layers import FLOAT64
-from tape_ad.nn.stores import Layer, Parameter, as_dtype, as_length, floating, named, positive
+from tape_ad.nn.stores import (
+    Layer,
+    Parameter,
+    as_dtype,
+    as_length,
+    drawn_alike,
+    floating,
+    named,
+    positive,
+)
 from tape_ad.rules.nn.images import Windows, convolve_images, correlate_images, image_adjoint
 
 __all__ = [
@@ -456,14 +465,10 @@ class Convolution(Layer):
     @property
     def own_parameters(self) -> dict[str, Parameter]:
         """The kernels, and the bias if there is one."""
-        inputs = self._shape[1:]
-        draw = uniform(1 / math.sqrt(math.prod(inputs)))
-        shapes = {"weight": self._shape, "bias": (self.out_channels,)}
-        return {
-            f"{self.name}.{which}": Parameter(shape, self.dtype, draw)
-            for which, shape in shapes.items()
-            if which == "weight" or self.bias
-        }
+        shapes = {"weight": self._shape}
+        if self.bias:
+            shapes["bias"] = (self.out_channels,)
+        return drawn_alike(self, shapes, uniform(1 / math.sqrt(math.prod(self._shape[1:]))))
 
     @property
     def _shape(self) -> tuple[int, ...]:

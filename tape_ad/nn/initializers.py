@@ -279,10 +279,7 @@ def orthogonal(
 
 
 GAINS: dict[str, Callable[[float], float]] = {
-    "linear": lambda a: 1.0,
-    "conv1d": lambda a: 1.0,
-    "conv2d": lambda a: 1.0,
-    "sigmoid": lambda a: 1.0,
+    **dict.fromkeys(("linear", "conv1d", "conv2d", "sigmoid"), lambda a: 1.0),
     "tanh": lambda a: 5.0 / 3,
     "relu": lambda a: math.sqrt(2.0),
     "leaky_relu": lambda a: math.sqrt(2.0 / (1 + a * a)),

@@ -26,6 +26,7 @@ from tape_ad.base.trees import (
     structure_of,
 )
 from tape_ad.record.messages.callers import is_library_module
+from tape_ad.rules.numpy.bodies import bound_to
 from tape_ad.transforms.tracing import Transformed
 
 Function = Callable[..., Any]
@@ -258,12 +259,8 @@ class Filling:
         own = [i for i, each in enumerate(inner) if i not in part.watched or each.live]
         for place in own:
             cells[place] = types.CellType()
-        new = types.FunctionType(
-            old.__code__, old.__globals__, old.__name__, old.__defaults__, tuple(cells)
-        )
-        self._made[id(part)] = new
-        new.__kwdefaults__, new.__qualname__ = old.__kwdefaults__, old.__qualname__
-        new.__dict__.update(old.__dict__)
+        self._made[id(part)] = new = bound_to(old, old.__globals__, tuple(cells))
+        new.__dict__ = dict(old.__dict__)
         new.__defaults__, new.__kwdefaults__ = self.put(defaults), self.put(named)
         for place in own:
             value = self.put(inner[place])

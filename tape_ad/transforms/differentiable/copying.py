@@ -28,9 +28,10 @@ from tape_ad.base.naming import called
 from tape_ad.base.trees import MISSING, content_of
 from tape_ad.record.constants import CONSTANTS, as_array_constants, borrowed
 from tape_ad.record.messages.callers import is_copied, variables_bound
+from tape_ad.rules.numpy.bodies import bound_to
 from tape_ad.transforms.differentiable.compiled import (
+    Guarded,
     as_callback,
-    guarded,
     is_compiled,
     is_dispatched,
     plain_call,
@@ -302,7 +303,7 @@ def converted(value: Any) -> Any:  # noqa: PLR0911 - one for each kind
     if isinstance(value, types.ModuleType):
         return copied_module(value)
     if is_compiled(value):
-        return memoized(value, guarded)
+        return memoized(value, Guarded)
     return MAKERS[object](value)
 
 
@@ -387,12 +388,10 @@ def around_copies(function: Any) -> Any:
     own = closure_of(function)
     if all(map(operator.is_, own, function.__closure__)):
         return function
-    copy: Any = types.FunctionType(
-        function.__code__, function.__globals__, function.__name__, function.__defaults__, own
-    )
+    copy = bound_to(function, function.__globals__, own)
     note_source(function, copy)
     WATCHED[copy] = marks_of(function)
-    return functools.update_wrapper(copy, function)
+    return copy
 
 
 def single_dispatch(function: Any) -> Any:
@@ -428,13 +427,10 @@ def make_function(function: Any) -> Any:
         return refused
     cells = [types.CellType() for _ in code.co_freevars]
     namespace = globals_of(function.__globals__)
-    copy: Any = types.FunctionType(
-        code, namespace, function.__name__, None, tuple(cells) if cells else None
-    )
-    first = IN_PROGRESS[id(function)] = copy
+    first = IN_PROGRESS[id(function)] = bound_to(function, namespace, tuple(cells) or None)
     try:
         own = closure_of(function)
-        copy = types.FunctionType(code, namespace, function.__name__, None, own)
+        copy = bound_to(function, namespace, own)
         rebind(cells, copy, own)
         convert_defaults(function, copy)
     finally:
@@ -445,9 +441,6 @@ def make_function(function: Any) -> Any:
             WATCHED[each] = marks_of(function)
         if not namespace.own:
             SIGNATURES[each] = signature_of(function)
-        each.__dict__ = function.__dict__  # the same: what is written to it is seen by both
-        each.__qualname__, each.__module__ = function.__qualname__, function.__module__
-        each.__doc__ = function.__doc__
         for name in ANNOTATIONS:
             setattr(each, name, getattr(function, name))
         each.__defaults__, each.__kwdefaults__ = copy.__defaults__, copy.__kwdefaults__
@@ -743,7 +736,7 @@ def builtin(function: Any) -> Any:
     """Guard a compiled function of a package; NumPy's and Python's stay."""
     if type(function.__self__) is np.ufunc:  # np.add.reduce
         return getattr(converted(function.__self__), function.__name__)
-    return memoized(function, guarded) if is_compiled(function) else function
+    return memoized(function, Guarded) if is_compiled(function) else function
 
 
 MAKERS: dict[type, Callable[[Any], Any]] = {
@@ -831,8 +824,10 @@ MAKERS[np.vectorize] = lambda function: Elementwise(
     converted(function.pyfunc), function, function.excluded
 )
 
-for _function in (np.polydiv, np.bmat, np.apply_over_axes, np.fill_diagonal, np.require):
+for _function in (np.polyval, np.polydiv, np.bmat, np.apply_over_axes, np.require):
     copying_own_code(_function)
+copying_own_code(np.fill_diagonal)
+note_stand_in(np.asarray_chkfinite, make_function(np.asarray_chkfinite))
 
 
 class Brackets:
