@@ -824,9 +824,8 @@ MAKERS[np.vectorize] = lambda function: Elementwise(
     converted(function.pyfunc), function, function.excluded
 )
 
-for _function in (np.polyval, np.polydiv, np.bmat, np.apply_over_axes, np.require):
+for _function in (np.polydiv, np.bmat, np.apply_over_axes, np.fill_diagonal, np.require):
     copying_own_code(_function)
-copying_own_code(np.fill_diagonal)
 note_stand_in(np.asarray_chkfinite, make_function(np.asarray_chkfinite))
 
 

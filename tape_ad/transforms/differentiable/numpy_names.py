@@ -405,6 +405,24 @@ for _function in vars(np).values():
 FOR_COMPILED[Ufunc] = lambda stand_in: stand_in.function
 
 
+@stands_in_for(np.polyval)
+def polyval(p: Any, x: Any) -> Any:
+    """Stand in for `numpy.polyval`, also of coefficients that are rows of an array."""
+    if not (holds(p) or holds(x)):
+        return np.polyval(unwrapped(p), unwrapped(x))
+    p = as_array_handle(p) if holds(p) else np.asarray(p)
+    if isinstance(x, np.poly1d):
+        value, p = replaced(np.poly1d)([p[0]]), p[1:]
+    else:
+        x = as_array_handle(x) if holds(x) else np.asarray(x)
+        if p.ndim < 2:
+            return np.polyval(p, x)
+        value = 0.0 * x
+    for row in p:
+        value = value * x + row
+    return value
+
+
 @stands_in_for(np.polynomial.polyutils.mapdomain)
 def mapdomain(x: Any, old: Any, new: Any) -> Any:
     """Stand in for `numpy.polynomial.polyutils.mapdomain`, which asks for Python's numbers."""
