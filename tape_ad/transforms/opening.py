@@ -260,7 +260,6 @@ class Filling:
         for place in own:
             cells[place] = types.CellType()
         self._made[id(part)] = new = bound_to(old, old.__globals__, tuple(cells))
-        new.__dict__ = dict(old.__dict__)
         new.__defaults__, new.__kwdefaults__ = self.put(defaults), self.put(named)
         for place in own:
             value = self.put(inner[place])

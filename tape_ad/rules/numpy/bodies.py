@@ -68,9 +68,9 @@ def bound_to(lines: Any, namespace: dict[str, Any], closure: Any = NO_VALUE) -> 
     """Bind the code of a function to other globals, and to other variables around it."""
     closure = lines.__closure__ if closure is NO_VALUE else closure
     copied = FunctionType(lines.__code__, namespace, lines.__name__, lines.__defaults__, closure)
-    copied.__kwdefaults__, copied.__dict__ = lines.__kwdefaults__, lines.__dict__
+    copied.__kwdefaults__, copied.__doc__ = lines.__kwdefaults__, lines.__doc__
     copied.__qualname__, copied.__module__ = lines.__qualname__, lines.__module__
-    copied.__doc__ = lines.__doc__
+    copied.__dict__.update(lines.__dict__)
     return copied
 
 

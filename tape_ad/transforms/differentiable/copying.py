@@ -441,6 +441,7 @@ def make_function(function: Any) -> Any:
             WATCHED[each] = marks_of(function)
         if not namespace.own:
             SIGNATURES[each] = signature_of(function)
+        each.__dict__ = function.__dict__  # the same: what is written to it is seen by both
         for name in ANNOTATIONS:
             setattr(each, name, getattr(function, name))
         each.__defaults__, each.__kwdefaults__ = copy.__defaults__, copy.__kwdefaults__

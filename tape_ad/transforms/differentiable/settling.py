@@ -260,6 +260,7 @@ def of_original_code(copy: Any, waiting: list[Any]) -> Any:
         found = value if stays else settled(value, waiting)
         cells.append(cell if found is value else types.CellType(found))
     made = bound_to(copy, copy.__globals__.original, tuple(cells) or None)
+    made.__dict__ = copy.__dict__
     made.__defaults__ = copy.__defaults__ and tuple(
         settled(each, waiting) for each in copy.__defaults__
     )
