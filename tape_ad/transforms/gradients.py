@@ -85,10 +85,7 @@ def grad(f: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
 def value_and_grad(f: np.ufunc, argnums: Argnums = 0, has_aux: bool = False) -> Any: ...
 @overload
 def value_and_grad(  # type: ignore[overload-overlap]  # 0 is what differs
-    f: Callable[Concatenate[First, Rest], Output],
-    argnums: Literal[0] = 0,
-    *,
-    has_aux: bool = False,
+    f: Callable[Concatenate[First, Rest], Output], argnums: Literal[0] = 0, *, has_aux: bool = False
 ) -> Callable[Concatenate[First, Rest], tuple[Output, First]]: ...
 @overload
 def value_and_grad(

@@ -31,17 +31,29 @@ Function = Callable[..., Any]
 Argnums = SupportsIndex | Iterable[SupportsIndex]
 Rest = ParamSpec("Rest")
 Tree = TypeVar("Tree")
+Output_co = TypeVar("Output_co", covariant=True)
 Plain = np.ndarray[Any, Any]
 Leaf = Plain | Tensor | np.number[Any] | complex
 
 
-class Derivative(Protocol[Rest]):
-    """How derivatives of a function by its first argument are called: handles give handles."""
+class Derivative(Protocol[Rest, Output_co]):
+    """How derivatives of a function by its first argument are called: handles give handles.
+
+    A function that gives a tree has a tree of derivatives, of which no checker knows more.
+    """
 
     @overload
-    def __call__(self, x: Plain | complex, /, *args: Rest.args, **kwargs: Rest.kwargs) -> Plain: ...
+    def __call__(
+        self: "Derivative[Rest, Leaf]",
+        x: Plain | complex,
+        /,
+        *args: Rest.args,
+        **kwargs: Rest.kwargs,
+    ) -> Plain: ...
     @overload
-    def __call__(self, x: Tensor, /, *args: Rest.args, **kwargs: Rest.kwargs) -> Tensor: ...
+    def __call__(
+        self: "Derivative[Rest, Leaf]", x: Tensor, /, *args: Rest.args, **kwargs: Rest.kwargs
+    ) -> Tensor: ...
     @overload
     def __call__(self, x: Any, /, *args: Rest.args, **kwargs: Rest.kwargs) -> Any: ...
 
@@ -56,31 +68,30 @@ def jacobian(
     has_aux: bool = False,
 ) -> Any: ...
 @overload
-def jacobian(
-    f: Callable[Concatenate[Any, Rest], Leaf],
+def jacobian(  # type: ignore[overload-overlap]  # 0 is what differs
+    f: Callable[Concatenate[Any, Rest], Output_co],
     argnums: Literal[0] = 0,
     mode: str = "auto",
     *,
     batch_size: int | None = None,
     has_aux: Literal[False] = False,
-) -> Derivative[Rest]: ...
-@overload
-def jacobian(
-    f: Derivative[Rest],  # or mypy cannot tell what a lambda in a lambda's derivative is
-    argnums: Literal[0] = 0,
-    mode: str = "auto",
-    *,
-    batch_size: int | None = None,
-    has_aux: Literal[False] = False,
-) -> Derivative[Rest]: ...
+) -> Derivative[Rest, Output_co]: ...
 @overload
 def jacobian(
     f: Callable[Rest, Any],
-    argnums: Argnums = 0,
+    argnums: Argnums,
     mode: str = "auto",
     *,
     batch_size: int | None = None,
     has_aux: bool = False,
+) -> Callable[Rest, Any]: ...
+@overload
+def jacobian(
+    f: Callable[Rest, Any],
+    *,
+    mode: str = "auto",
+    batch_size: int | None = None,
+    has_aux: Literal[True],
 ) -> Callable[Rest, Any]: ...
 def jacobian(
     f: Function,
@@ -250,7 +261,7 @@ def hessian(
     argnums: Literal[0] = 0,
     *,
     batch_size: int | None = None,
-) -> Derivative[Rest]: ...
+) -> Derivative[Rest, Any]: ...
 @overload
 def hessian(
     f: Callable[Rest, Any], argnums: Argnums, *, batch_size: int | None = None

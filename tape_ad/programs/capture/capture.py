@@ -109,6 +109,9 @@ class Capture:
         Whether functions with rules of their own are made of NumPy calls, by their ids.
     searches_batches : bool
         Whether a solver was given a batch, which it searches for one by one in a capture alone.
+    rounds : bool
+        Whether lines of NumPy calls have been noted in the place of compiled code, which gives
+        other digits.
     """
 
     name: str
@@ -128,6 +131,7 @@ class Capture:
     _other_errors: Mapping[str, Any] | None = field(default=None, init=False)
     _failure: BaseException | None = field(default=None, init=False)
     searches_batches: bool = field(default=False, init=False)
+    rounds: bool = field(default=False, init=False)
 
     def input(self, leaf: Any, name: str) -> Any:
         """Make what stands for an array or a number among the arguments."""
@@ -533,9 +537,8 @@ class Capture:
         if self._failure is not None:
             raise self._failure
         tree = map_leaves(self.returned, output)
-        return Program(
-            self.name, tuple(self.inputs), self.constants.found(), tuple(self.steps), tree
-        )
+        parts = tuple(self.inputs), self.constants.found(), tuple(self.steps)
+        return Program(self.name, *parts, tree, rounds=self.rounds)
 
     def returned(self, leaf: Any, path: str) -> Any:
         """Give what stands in the output's tree."""

@@ -10,7 +10,7 @@ from attrs import define, field, frozen
 from tape_ad.base.arrays.interpreter import is_box
 from tape_ad.base.arrays.overridable import apart
 from tape_ad.base.errors import CaptureError, ProgramMismatchError
-from tape_ad.base.trees import flatten, map_leaves, unflatten, with_paths
+from tape_ad.base.trees import content_of, flatten, map_leaves, unflatten, with_paths
 from tape_ad.programs.capture.comparison import Comparison, alike_functions, same_numbers
 from tape_ad.programs.capture.constants import Constants
 from tape_ad.programs.capture.generators import TracedGenerator
@@ -372,11 +372,7 @@ def closes_over_tracer(function: Function, seen: tuple[Any, ...] = ()) -> bool:
     held = [getattr(function, name, None) for name in ("__defaults__", "__func__", "__self__")]
     if isinstance(function, functools.partial):
         held += [function.func, function.args, function.keywords]
-    for cell in getattr(function, "__closure__", None) or ():
-        try:
-            held.append(cell.cell_contents)
-        except ValueError:  # of a variable without a value so far
-            continue
+    held += [content_of(cell, None) for cell in getattr(function, "__closure__", None) or ()]
     for leaf in flatten(held):
         if is_tracer(leaf):
             return True

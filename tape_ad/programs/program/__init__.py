@@ -225,6 +225,8 @@ class Program:
     nbytes : int or None
         The most bytes that a replay needs beside its arguments and constants, with what it
         returns; None where it is not replayed yet.
+    rounds : bool
+        Whether it may give other digits than the function, as its capture has found.
     """
 
     name: str
@@ -234,6 +236,7 @@ class Program:
     output: Any
     history: tuple[tuple[str, "Program"], ...] = field(default=(), kw_only=True)
     nbytes: int | None = field(default=None, kw_only=True)
+    rounds: bool = field(default=False, kw_only=True)
 
     @property
     def outputs(self) -> list[Value]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field, frozen
 
+from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import ProgramMismatchError
 from tape_ad.base.trees import map_leaves, paired
@@ -264,9 +265,12 @@ class EagerContext:
     ----------
     ended : bool
         Whether the function has returned, which a task that it has started may outlive.
+    rounds : bool
+        What is found of a capture, and asked by nobody here.
     """
 
     ended: bool = False
+    rounds: bool = False
 
     def lift(self, tree: Any) -> Any:
         """Leave plain arrays as they are."""
@@ -288,7 +292,10 @@ class EagerContext:
 def run_eagerly(
     function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, quiet: bool = True
 ) -> Any:
-    """Call a function without any replay in it; `quiet`, if NumPy is to tell of no errors."""
+    """Call a function without any replay in it, which may give constants of copies of code.
+
+    `quiet`, if NumPy is to tell of no errors.
+    """
     settings: dict[str, Any] = {
         kind: "ignore" if quiet and setting in LOUD else setting
         for kind, setting in np.geterr().items()
@@ -298,7 +305,7 @@ def run_eagerly(
     ACTIVE.set(evolve(before, capture=context))
     try:
         with np.errstate(**settings):
-            return function(*args, **kwargs)
+            return unwrapped(function(*args, **kwargs))
     finally:
         ACTIVE.set(before)
         context.ended = True
@@ -598,6 +605,9 @@ class Verification:
             where = first_difference(path.program, self.function, rebuild, self.leaves)
         if where:
             advice = "What is read anew at each call, and is no argument, should be one"
+        elif path.program.rounds:
+            where = "on plain arrays it runs compiled code, for which the program has lines of ours"
+            advice = "They part by more than rounding, so leave that call out of what is compiled"
         else:
             where = "each call that was noted gives what it gives in the function"
             advice = "So it is the engine that fails, which is a bug; write engine='numpy'"
