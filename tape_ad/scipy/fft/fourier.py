@@ -14,7 +14,7 @@ from tape_ad.rules.numpy.fft import FFT as OF_NUMPY
 from tape_ad.scipy.counterparts import counterpart, scipy_function
 from tape_ad.scipy.installed import scipy
 
-__all__ = ["FOURIER", "TRANSFORMS", "fftfreq", "of_one_operand", "rfftfreq", "transform"]
+__all__ = ["FOURIER", "TRANSFORMS", "fftfreq", "rfftfreq"]
 
 MODULE = "tape_ad.scipy.fft"
 

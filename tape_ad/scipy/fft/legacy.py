@@ -12,6 +12,7 @@ from tape_ad.scipy.stand_ins import stands_for
 
 __all__: list[str] = []
 
+
 CODE = scipy.fft._duccfft or scipy.fft._pocketfft  # by the release
 STEPS, REAL_STEPS = CODE.basic, CODE.realtransforms
 KERNELS = scipy.fftpack.convolve

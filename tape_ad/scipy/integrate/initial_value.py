@@ -34,7 +34,7 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.integrate.lockstep import solved_for_all
 from tape_ad.scipy.integrate.runge_kutta import METHODS, DenseSolution, steps_of, watched
 
-__all__ = ["Problem", "by_adjoint", "differentiable", "odeint", "solve_ivp"]
+__all__ = ["odeint", "solve_ivp"]
 
 Function = Callable[..., Any]
 

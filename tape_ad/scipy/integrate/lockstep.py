@@ -17,6 +17,7 @@ from tape_ad.scipy.integrate.runge_kutta import steps_of
 
 __all__ = ["solved_for_all"]
 
+
 Function = Callable[..., Any]
 
 SAFETY, LEAST, MOST = 0.9, 0.2, 10.0

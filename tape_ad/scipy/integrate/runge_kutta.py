@@ -21,16 +21,7 @@ from tape_ad.extend.patterns import dense
 from tape_ad.extend.rules import Entry, jointly, overridable
 from tape_ad.scipy.installed import scipy
 
-__all__ = [
-    "METHODS",
-    "STEPS",
-    "DenseSolution",
-    "Functional",
-    "Step",
-    "advanced",
-    "steps_of",
-    "watched",
-]
+__all__ = ["STEPS"]
 
 
 @overridable

@@ -26,21 +26,7 @@ from tape_ad.scipy.interpolate.shared import (
 from tape_ad.scipy.linalg.systems import solve_banded
 from tape_ad.scipy.stand_ins import stands_for
 
-__all__ = [
-    "SPLINES",
-    "basis_values",
-    "fitted_coefficients",
-    "interpolating_coefficients",
-    "knots_for",
-    "make_interp_spline",
-    "make_lsq_spline",
-    "make_smoothing_spline",
-    "periodic_coefficients",
-    "spline_of",
-    "spline_piece",
-    "spline_value",
-    "within_knots",
-]
+__all__ = ["SPLINES", "make_interp_spline", "make_lsq_spline", "make_smoothing_spline"]
 
 Orders = tuple[int, ...]
 

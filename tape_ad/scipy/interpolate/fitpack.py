@@ -19,7 +19,7 @@ from tape_ad.scipy.interpolate.bsplines import make_interp_spline, make_lsq_spli
 from tape_ad.scipy.interpolate.shared import is_plain
 from tape_ad.scipy.stand_ins import stands_for
 
-__all__ = ["FITPACK", "make_splprep", "make_splrep", "one_polynomial", "places_of_spline"]
+__all__ = ["FITPACK", "make_splprep", "make_splrep"]
 
 THEIRS = scipy.interpolate._fitpack_impl
 """Where SciPy's functions call FITPACK."""

@@ -24,16 +24,7 @@ from tape_ad.scipy.interpolate.shared import (
 )
 from tape_ad.scipy.stand_ins import stands_for
 
-__all__ = [
-    "PIECES",
-    "ROOTS_OF_PIECES",
-    "local_value",
-    "piece_of",
-    "piecewise_value",
-    "places_of",
-    "rising",
-    "solutions",
-]
+__all__ = ["PIECES", "ROOTS_OF_PIECES"]
 
 
 @overridable

@@ -12,7 +12,7 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.spatial.metrics import sqeuclidean_pairs
 from tape_ad.scipy.stand_ins import stands_for
 
-__all__ = ["radial_value"]
+__all__: list[str] = []
 
 
 def of_roots(function: Callable[[Array], Array]) -> Callable[[Array], Array]:

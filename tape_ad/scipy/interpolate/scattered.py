@@ -20,10 +20,6 @@ __all__ = [
     "CloughTocher2DInterpolator",
     "LinearNDInterpolator",
     "NearestNDInterpolator",
-    "clough_tocher_value",
-    "nearest_point",
-    "simplex_value",
-    "vertices_around",
 ]
 
 

@@ -12,7 +12,7 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.interpolate.shared import is_plain, refuse_handles
 from tape_ad.scipy.stand_ins import stands_for
 
-__all__ = ["RATIONAL", "lagrange", "nearest_support"]
+__all__ = ["RATIONAL", "lagrange"]
 
 
 @stands_for(scipy.interpolate.KroghInterpolator.__init__)

@@ -38,6 +38,7 @@ from tape_ad.scipy.linalg.systems import Coefficients, RightHandSide, outer
 
 __all__ = ["FUNCTIONS"]
 
+
 # The Sylvester equation
 
 
@@ -103,7 +104,6 @@ def check_sylvester(a: Array, b: Array, q: Array) -> None:
 class Sylvester:
     """The linear system that a Sylvester equation is; what it holds is a or b, as `right` says."""
 
-    trans: ClassVar[str] = "N"
     a: Array
     b: Array
     right: bool = False
@@ -116,9 +116,6 @@ class Sylvester:
 
     def times(self, t: Array, x: Array) -> Array:
         return np.matmul(x, t) if self.right else np.matmul(t, x)
-
-    def adjoint_times(self, t: Array, x: Array) -> Array:
-        return self.times(adjoint(t), x)
 
     def gradient(self, g: Array, x: Array) -> Array:
         return np.matmul(adjoint(x), g) if self.right else outer(g, x)

@@ -5,7 +5,7 @@ equation of the closed loop (Kao & Hennequin 2020, "Automatic differentiation of
 and algebraic Riccati equations").
 """
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from attrs import define
@@ -23,6 +23,7 @@ from tape_ad.scipy.linalg.systems import RightHandSide
 
 __all__ = ["RICCATI"]
 
+
 solve_discrete_lyapunov = scipy_function(scipy.linalg.solve_discrete_lyapunov, MODULE, "a q")
 solve_continuous_are = scipy_function(scipy.linalg.solve_continuous_are, MODULE, "a b q r")
 solve_discrete_are = scipy_function(scipy.linalg.solve_discrete_are, MODULE, "a b q r")
@@ -32,7 +33,6 @@ solve_discrete_are = scipy_function(scipy.linalg.solve_discrete_are, MODULE, "a 
 class Stein:
     """The system ``x - a x a^H = b``."""
 
-    trans: ClassVar[str] = "N"
     a: Array
 
     def solve(self, b: Array) -> Array:

@@ -38,6 +38,7 @@ from tape_ad.scipy.stand_ins import stands_for
 
 __all__ = ["INTERPOLATION"]
 
+
 KNOTS = {"constant": "mirror", "wrap": "mirror"}
 """How the coefficients go on beyond the edges, in modes that do not say so themselves."""
 

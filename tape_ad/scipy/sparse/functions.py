@@ -19,11 +19,9 @@ from tape_ad.scipy.sparse.systems import sparse_solved
 __all__ = [
     "SPARSE_FUNCTIONS",
     "expm",
-    "function_of",
     "funm_multiply_krylov",
     "inv",
     "matrix_power",
-    "maximal",
     "norm",
     "onenormest",
 ]
