@@ -9,8 +9,7 @@ from tape_ad.scipy import ndimage
 from tape_ad.scipy.ndimage.correlation import averaged, correlated
 from tape_ad.scipy.ndimage.extension import MODES as NUMBERED
 from tape_ad.scipy.ndimage.extension import slid
-from tape_ad.scipy.ndimage.interpolation import interpolated
-from tape_ad.scipy.ndimage.splines import prefiltered
+from tape_ad.scipy.ndimage.interpolation import interpolated, prefiltered
 from tests.rules.table import INSIDE, POSITIVE, REAL, Domain, Row, Shape, fixed, signed
 
 __all__ = ["ROWS"]

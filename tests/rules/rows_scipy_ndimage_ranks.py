@@ -6,7 +6,7 @@ import numpy as np
 
 from tape_ad.scipy import ndimage
 from tape_ad.scipy.ndimage.correlation import Window
-from tape_ad.scipy.ndimage.distances import transformed
+from tape_ad.scipy.ndimage.functions import transformed
 from tape_ad.scipy.ndimage.ranks import chosen, selected
 from tests.rules.table import DISTINCT, INSIDE, POSITIVE, REAL, Row, fixed, plain
 

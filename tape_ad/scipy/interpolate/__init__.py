@@ -18,7 +18,6 @@ from tape_ad.scipy.interpolate.fitpack import *
 from tape_ad.scipy.interpolate.polynomials import *
 from tape_ad.scipy.interpolate.radial import *
 from tape_ad.scipy.interpolate.scattered import *
-from tape_ad.scipy.interpolate.surfaces import *
 from tape_ad.scipy.interpolate.univariate import *
 from tape_ad.scipy.spatial.metrics import PAIRS
 

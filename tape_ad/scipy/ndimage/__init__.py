@@ -21,11 +21,10 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.ndimage import fourier as fourier
 from tape_ad.scipy.ndimage import functions as functions
 from tape_ad.scipy.ndimage.correlation import CORRELATION
-from tape_ad.scipy.ndimage.distances import DISTANCES
 from tape_ad.scipy.ndimage.extension import SLIDING
-from tape_ad.scipy.ndimage.interpolation import CHECKED, INTERPOLATION
+from tape_ad.scipy.ndimage.functions import DISTANCES
+from tape_ad.scipy.ndimage.interpolation import CHECKED, INTERPOLATION, SPLINES
 from tape_ad.scipy.ndimage.ranks import RANKS
-from tape_ad.scipy.ndimage.splines import SPLINES
 
 PLACES = {
     name: scipy_function(getattr(scipy.ndimage, name), __name__)

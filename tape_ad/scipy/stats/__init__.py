@@ -43,17 +43,7 @@ import tape_ad.scipy.linalg  # noqa: F401 - which adds the rules
 from tape_ad.extend.rules import add_rules, merged
 from tape_ad.scipy.faces import face
 from tape_ad.scipy.stand_ins import OBJECTS
-from tape_ad.scipy.stats import (  # noqa: F401 - steps of SciPy's
-    comparisons,
-    distances,
-    goodness,
-    kde,
-    percentiles,
-    powers,
-    resampling,
-    shares,
-    slopes,
-)
+from tape_ad.scipy.stats import hypotheses
 from tape_ad.scipy.stats.continuous import CONTINUOUS
 from tape_ad.scipy.stats.discrete import DISCRETE
 from tape_ad.scipy.stats.distributions import Distribution, refuse_counts
@@ -64,7 +54,7 @@ from tape_ad.scipy.stats.plots import DRAWING
 from tape_ad.scipy.stats.ranks import PUBLISHED, RANKS
 from tape_ad.scipy.stats.tabulated import with_numbers
 
-add_rules(merged(FORMULAS, METHODS, RANKS, comparisons.LIKELIHOODS))
+add_rules(merged(FORMULAS, METHODS, RANKS, hypotheses.LIKELIHOODS))
 
 DISTRIBUTIONS: dict[str, Distribution | Multivariate] = {
     **{name: Distribution(name) for name in sorted([*CONTINUOUS, *DISCRETE])},
@@ -84,10 +74,7 @@ OBJECTS[scipy.stats._distn_infrastructure.rv_frozen] = frozen
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **PUBLISHED,
     **{
-        name: getattr(module, name)
-        for module in (comparisons, resampling)
-        for name in module.__all__
-        if hasattr(scipy.stats, name)
+        name: getattr(hypotheses, name) for name in hypotheses.__all__ if hasattr(scipy.stats, name)
     },
 }
 """The functions that are not copies of SciPy's own, by their names, each of which is an attribute
