@@ -91,7 +91,7 @@ STEPS: dict[Any, Entry] = {
         partials,
         signature=lambda h, y, *slopes, weights: ((h, y, *slopes), {"weights": weights}),
         facts=composed(inspect.unwrap(advanced)),
-    ),
+    )
 }
 
 

@@ -18,11 +18,7 @@ from tape_ad.extend.arrays import Array, as_array, as_in_key, axis_of, in_double
 from tape_ad.extend.packages import copied_object
 from tape_ad.extend.rules import Entry, constants, overridable
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.interpolate.shared import (
-    folded,
-    in_place_of_axis,
-    is_plain,
-)
+from tape_ad.scipy.interpolate.shared import folded, in_place_of_axis, is_plain
 from tape_ad.scipy.linalg.systems import solve_banded
 from tape_ad.scipy.stand_ins import stands_for
 
@@ -472,12 +468,7 @@ def make_lsq_spline(
 
 
 def make_smoothing_spline(
-    x: Array,
-    y: Array,
-    w: Array | None = None,
-    lam: Array | None = None,
-    *,
-    axis: int = 0,
+    x: Array, y: Array, w: Array | None = None, lam: Array | None = None, *, axis: int = 0
 ) -> Any:
     """Make a smoothing spline, as `scipy.interpolate.make_smoothing_spline` does.
 

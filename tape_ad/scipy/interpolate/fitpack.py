@@ -409,14 +409,10 @@ def through_grid(
     self.tck, self.degrees = (*knots, c), (kx, ky)
 
 
-READS_UNWRITTEN = np.lib.NumpyVersion(scipy.__version__) >= "1.18.0"
-"""Whether FITPACK reads memory that it has not written, where a spline is continuous at poles: its
-coefficients are other ones at each call then, or nan."""
-
-UNWRITTEN = (
-    "RectSphereBivariateSpline: r= cannot be a handle with pole_continuity=True under SciPy "
-    f"{scipy.__version__}, which reads memory there that it has not written, so that its splines "
-    "are other ones at each call; use SciPy 1.17, or leave out pole_continuity"
+UNREPEATED = (
+    "{}: {}= cannot be a handle here, for the installed SciPy gives other splines of the same "
+    "values at each call, as 1.18 does with pole_continuity=True, where it reads memory that it "
+    "has not written; use another release, or leave out pole_continuity"
 )
 
 SEARCHED = (
@@ -438,8 +434,6 @@ def fit(kind: Any, self: Any, *args: Any, **options: Any) -> None:
         where = "" if "Smooth" in name else " with s= other than 0"
         surface = "Sphere" if "Sphere" in name else ""
         raise UnsupportedArgumentError(SEARCHED.format(name, values_name, where, surface, surface))
-    if READS_UNWRITTEN and np.any(given.get("pole_continuity", False)):
-        raise UnsupportedArgumentError(UNWRITTEN)
 
     def made(values: Array) -> Any:
         return kind(**{values_name: values}, **given)
@@ -449,6 +443,9 @@ def fit(kind: Any, self: Any, *args: Any, **options: Any) -> None:
     units = np.eye(values.size).reshape((-1, *values.shape))
     columns = [made(unit).tck[2] - start for unit in units]
     c = np.stack(columns, axis=-1) @ in_double(values).reshape((-1,)) + start
+    told = made(primal(values)).tck[2]
+    if not np.allclose(primal(c), told, rtol=0.0, atol=1e-6 * np.max(np.abs(told), initial=1.0)):
+        raise UnsupportedArgumentError(UNREPEATED.format(name, values_name))
     self.__dict__.update({**host.__dict__, "tck": (t, u, c)})
 
 

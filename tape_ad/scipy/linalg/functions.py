@@ -633,10 +633,7 @@ def discrete(position: int) -> Any:
 
 RICCATI: dict[Any, Entry] = {
     solve_discrete_lyapunov: rule(
-        steady,
-        lambda out, a, q, method: stein(a),
-        signature=discrete_signature,
-        body=direct,
+        steady, lambda out, a, q, method: stein(a), signature=discrete_signature, body=direct
     ),
     solve_continuous_are: rule(
         *map(continuous, range(4)), signature=riccati_signature(solve_continuous_are)

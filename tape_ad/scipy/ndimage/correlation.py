@@ -66,33 +66,42 @@ class Window:
         return 1 - self.extension(shape).forward(np.ones(shape))
 
 
-def window_of(ndim: int, size: Any, axis: int | None, mode: int, origin: Any) -> Window:
-    """Make the window of SciPy's arguments.
+@frozen(eq=False)
+class Passing:
+    """How a filter of SciPy's passes over an image.
 
-    Parameters
+    Attributes
     ----------
-    ndim : int
-        The number of axes of the image.
-    size, origin : int or tuple of int
-        Of each axis, or of the only one that the window has a length along.
     axis : int or None
-        Which one that is.
+        The only one that its window has a length along.
     mode : int
+        SciPy's number of how the image goes on beyond its edges.
+    origin : int or tuple of int
+        One for each axis, or for the only one.
+    dtype : dtype
+        Of the result.
     """
-    if axis is None:
-        before = tuple(m // 2 + o for m, o in zip(size, origin, strict=True))
-        return Window(tuple(size), before, mode)
-    shape, before = (
-        tuple(each if place == axis else other for place in range(ndim))
-        for each, other in ((size, 1), (size // 2 + origin, 0))
-    )
-    return Window(shape, before, mode)
+
+    axis: int | None
+    mode: int
+    origin: Any
+    dtype: Any
+
+    def window(self, ndim: int, shape: Shape) -> Window:
+        """Lay a window of a shape on an image of so many axes; one axis has one length."""
+        if self.axis is None:
+            before = tuple(m // 2 + o for m, o in zip(shape, self.origin, strict=True))
+            return Window(shape, before, self.mode)
+        (size,) = shape
+        whole, before = (
+            tuple(each if place == self.axis else other for place in range(ndim))
+            for each, other in ((size, 1), (size // 2 + self.origin, 0))
+        )
+        return Window(whole, before, self.mode)
 
 
 @overridable
-def correlated(
-    image: Array, weights: Array, cval: Array, axis: int | None, mode: int, origin: Any, dtype: Any
-) -> Array:
+def correlated(image: Array, weights: Array, cval: Array, passing: Passing) -> Array:
     """Correlate an image with weights, by SciPy's compiled code.
 
     Parameters
@@ -100,27 +109,22 @@ def correlated(
     image, weights : array or Tensor
     cval : array or Tensor, shape ()
         The constant beyond the edges.
-    axis, mode, origin
-        As for `window_of`.
-    dtype : dtype
-        Of the result.
+    passing : Passing
     """
-    out = np.zeros(image.shape, dtype)
+    out, mode, origin = np.zeros(image.shape, passing.dtype), passing.mode, passing.origin
     weights = np.ascontiguousarray(weights, np.float64)  # which the code in C takes for granted
-    if axis is None:
+    if passing.axis is None:
         KERNELS.correlate(image, weights, out, mode, cval, list(origin))
     else:
-        KERNELS.correlate1d(image, weights, axis, out, mode, cval, origin)
+        KERNELS.correlate1d(image, weights, passing.axis, out, mode, cval, origin)
     return out
 
 
 @overridable
-def averaged(
-    image: Array, cval: Array, size: int, axis: int, mode: int, origin: int, dtype: Any
-) -> Array:
+def averaged(image: Array, cval: Array, size: int, passing: Passing) -> Array:
     """Take the means of elements along one axis, by SciPy's compiled code."""
-    out = np.zeros(image.shape, dtype)
-    KERNELS.uniform_filter1d(image, size, axis, out, mode, cval, origin)
+    out, mode, origin = np.zeros(image.shape, passing.dtype), passing.mode, passing.origin
+    KERNELS.uniform_filter1d(image, size, passing.axis, out, mode, cval, origin)
     return out
 
 
@@ -129,8 +133,8 @@ def correlate1d(
     image: Array, weights: Array, axis: int, output: Array, mode: int, cval: Any, origin: int
 ) -> None:
     """Correlate along one axis."""
-    given = axis, mode, origin, output.dtype
-    write(output, correlated(image, weights, as_array(cval), *given))
+    passing = Passing(axis, mode, origin, output.dtype)
+    write(output, correlated(image, weights, as_array(cval), passing))
 
 
 @stands_for(KERNELS.correlate)
@@ -138,8 +142,8 @@ def correlate(
     image: Array, weights: Array, output: Array, mode: int, cval: Any, origins: Any
 ) -> None:
     """Correlate with weights along all axes."""
-    given = None, mode, tuple(origins), output.dtype
-    write(output, correlated(image, weights, as_array(cval), *given))
+    passing = Passing(None, mode, tuple(origins), output.dtype)
+    write(output, correlated(image, weights, as_array(cval), passing))
 
 
 @stands_for(KERNELS.uniform_filter1d)
@@ -147,7 +151,8 @@ def uniform_filter1d(
     image: Array, size: int, axis: int, output: Array, mode: int, cval: Any, origin: int
 ) -> None:
     """Take means along one axis."""
-    write(output, averaged(image, as_array(cval), size, axis, mode, origin, output.dtype))
+    passing = Passing(axis, mode, origin, output.dtype)
+    write(output, averaged(image, as_array(cval), size, passing))
 
 
 @stands_for(scipy.ndimage._filters._gaussian_kernel1d)
@@ -184,21 +189,12 @@ def in_weights(window: Window, image: Array, weights: Array, cval: Array) -> Lin
 
 
 def partial(
-    position: int,
-    out: Array,
-    image: Array,
-    weights: Array,
-    cval: Array,
-    axis: int | None,
-    mode: int,
-    origin: Any,
-    dtype: Any,
+    position: int, out: Array, image: Array, weights: Array, cval: Array, passing: Passing
 ) -> Any:
     """Make one of the partials of a filter."""
     if out.size == 0:
         return None
-    size = weights.shape if axis is None else weights.size
-    window = window_of(image.ndim, size, axis, mode, origin)
+    window = passing.window(image.ndim, weights.shape)
     if position == 0:
         return Deferred(in_image, (window, image.shape, weights))
     if position == 1:
@@ -208,11 +204,10 @@ def partial(
 
 
 def mean_partial(
-    position: int, out: Array, image: Array, cval: Array, *, size: int, **options: Any
+    position: int, out: Array, image: Array, cval: Array, size: int, passing: Passing
 ) -> Any:
     """Make a partial of a mean: all of its weights are alike."""
-    weights = np.full(size, 1 / size)
-    return partial(position and 2, out, image, weights, cval, **options)
+    return partial(position and 2, out, image, np.full(size, 1 / size), cval, passing)
 
 
 CORRELATION: dict[Any, Entry] = {
@@ -221,22 +216,17 @@ CORRELATION: dict[Any, Entry] = {
 }
 
 
-def correlated_body(
-    image: Array, weights: Array, cval: Array, axis: int | None, mode: int, origin: Any, dtype: Any
-) -> Array:
+def correlated_body(image: Array, weights: Array, cval: Array, passing: Passing) -> Array:
     """Correlate as `correlated` does, in NumPy."""
-    size = weights.shape if axis is None else weights.size
-    window = window_of(image.ndim, size, axis, mode, origin)
+    window = passing.window(image.ndim, weights.shape)
     beyond = window.surrounding(image.shape)
     extended = np.where(beyond, cval, window.extension(image.shape).push(image))
-    return slid(extended, weights.reshape(window.shape), rank=image.ndim).astype(dtype)
+    return slid(extended, weights.reshape(window.shape), rank=image.ndim).astype(passing.dtype)
 
 
-def averaged_body(
-    image: Array, cval: Array, size: int, axis: int, mode: int, origin: int, dtype: Any
-) -> Array:
+def averaged_body(image: Array, cval: Array, size: int, passing: Passing) -> Array:
     """Take means as `averaged` does, in NumPy."""
-    return correlated_body(image, np.full(size, 1 / size), cval, axis, mode, origin, dtype)
+    return correlated_body(image, np.full(size, 1 / size), cval, passing)
 
 
 add_facts(CORRELATION, (correlated,), body=correlated_body)

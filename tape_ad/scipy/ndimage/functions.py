@@ -14,7 +14,7 @@ from tape_ad.extend.packages import called
 from tape_ad.extend.rules import Derivation, Entry, constants, overridable
 from tape_ad.scipy.counterparts import refuse_elsewhere, scipy_function
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.ndimage.correlation import KERNELS, Window, window_of, write
+from tape_ad.scipy.ndimage.correlation import KERNELS, Passing, Window, write
 from tape_ad.scipy.ndimage.extension import OUTSIDE
 from tape_ad.scipy.stand_ins import stands_for
 
@@ -41,7 +41,7 @@ def generic_filter(
     """Call a function with the elements around each one."""
     if not image.size:
         return
-    window = window_of(image.ndim, footprint.shape, None, mode, origins)
+    window = Passing(None, mode, origins, output.dtype).window(image.ndim, footprint.shape)
     values = extended(image, window, cval)
     parts = [
         values[tuple(slice(k, k + n) for k, n in zip(offset, image.shape, strict=True))]
@@ -69,7 +69,7 @@ def generic_filter1d(
     """Call a function with each extended line, and with one to be filled."""
     if not image.size:
         return
-    window = window_of(image.ndim, size, axis, mode, origin)
+    window = Passing(axis, mode, origin, output.dtype).window(image.ndim, (size,))
     lines = np.moveaxis(extended(image, window, cval), axis, -1)
     shape = (*lines.shape[:-1], image.shape[axis])
     found = []

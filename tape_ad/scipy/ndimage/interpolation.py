@@ -121,10 +121,27 @@ def placed(c: Array, n: int, order: int, mode: str) -> Place:
     return Place(knots - first, slope, index)
 
 
+@frozen(eq=False)
+class Reading:
+    """How SciPy's compiled code reads splines.
+
+    Attributes
+    ----------
+    order, mode : int
+    margin : int
+        By how much there are more coefficients on each side than the image has elements.
+    dtype : dtype
+        Of the result.
+    """
+
+    order: int
+    mode: int
+    margin: int
+    dtype: Any
+
+
 @overridable
-def interpolated(
-    spline: Array, coordinates: Array, cval: Array, order: int, mode: int, margin: int, dtype: Any
-) -> Array:
+def interpolated(spline: Array, coordinates: Array, cval: Array, reading: Reading) -> Array:
     """Read splines at coordinates, by SciPy's compiled code.
 
     Parameters
@@ -134,19 +151,15 @@ def interpolated(
     coordinates : array or Tensor, shape (d, ...)
         One for each of the last d axes.
     cval : array or Tensor, shape ()
-    order, mode : int
-    margin : int
-        By how much there are more coefficients on each side than the image has elements.
-    dtype : dtype
-        Of the result.
+    reading : Reading
 
     Returns
     -------
     array or Tensor, shape (..., *coordinates.shape[1:])
     """
     stack = spline.shape[: spline.ndim - coordinates.shape[0]]
-    out = np.zeros(stack + coordinates.shape[1:], dtype)
-    given = order, mode, cval, margin, None, None
+    out = np.zeros(stack + coordinates.shape[1:], reading.dtype)
+    given = reading.order, reading.mode, cval, reading.margin, None, None
     for place in np.ndindex(stack):
         KERNELS.geometric_transform(
             spline[place], None, coordinates, None, None, out[place], *given
@@ -204,11 +217,12 @@ class Sampling:
         return sums.reshape(stack + self.points)
 
 
-def sampling(shape: Shape, coordinates: Array, order: int, mode: int, margin: int) -> Sampling:
+def sampling(shape: Shape, coordinates: Array, reading: Reading) -> Sampling:
     """Make the `Sampling` of coefficients of a shape, at coordinates."""
     d, points = coordinates.shape[0], coordinates.shape[1:]
     shape, flat = shape[len(shape) - d :], coordinates.reshape((d, -1))
-    places = [placed(flat[i] + margin, n, order, MODES[mode]) for i, n in enumerate(shape)]
+    order, mode, margin = reading.order, MODES[reading.mode], reading.margin
+    places = [placed(flat[i] + margin, n, order, mode) for i, n in enumerate(shape)]
     return Sampling(places, order, shape, points)
 
 
@@ -250,9 +264,9 @@ class Sampled:
         return self.gather.pull(terms.reshape((*stack, -1))).reshape(stack + self.shape)
 
 
-def in_spline(spline: Array, coordinates: Array, *options: Any) -> LinearMap:
+def in_spline(spline: Array, coordinates: Array, reading: Reading) -> LinearMap:
     """Make the partial of `interpolated` in the coefficients."""
-    sampled = sampling(spline.shape, coordinates, *options)
+    sampled = sampling(spline.shape, coordinates, reading)
     gather, there = sampled.gather()
     return Sampled(gather, sampled.weights() * there, sampled.shape, sampled.points)
 
@@ -290,33 +304,24 @@ class AtPoints:
         return tuple(range(first, first + self.images))
 
 
-def in_coordinates(spline: Array, coordinates: Array, cval: Array, *options: Any) -> LinearMap:
+def in_coordinates(spline: Array, coordinates: Array, cval: Array, reading: Reading) -> LinearMap:
     """Make the partial of `interpolated` in the coordinates."""
-    sampled, d = sampling(spline.shape, coordinates, *options), coordinates.shape[0]
+    sampled, d = sampling(spline.shape, coordinates, reading), coordinates.shape[0]
     slopes = [sampled.values(spline, cval, sampled.weights(i)) for i in range(d)]
     return AtPoints(np.stack(slopes), spline.ndim - d)
 
 
 def partial(
-    position: int,
-    out: Array,
-    spline: Array,
-    coordinates: Array,
-    cval: Array,
-    order: int,
-    mode: int,
-    margin: int,
-    dtype: Any,
+    position: int, out: Array, spline: Array, coordinates: Array, cval: Array, reading: Reading
 ) -> Any:
     """Make one of the partials of `interpolated`; splines of order 0 are constant in places."""
-    options = order, mode, margin
-    if out.size == 0 or (position == 1 and order == 0):
+    if out.size == 0 or (position == 1 and reading.order == 0):
         return None
     if position == 0:
-        return Deferred(in_spline, (spline, coordinates, *options))
+        return Deferred(in_spline, (spline, coordinates, reading))
     if position == 1:
-        return Deferred(in_coordinates, (spline, coordinates, cval, *options))
-    sampled = sampling(spline.shape, coordinates, *options)
+        return Deferred(in_coordinates, (spline, coordinates, cval, reading))
+    sampled = sampling(spline.shape, coordinates, reading)
     return sampled.values(np.zeros(spline.shape), 1.0, sampled.weights())
 
 
@@ -325,12 +330,10 @@ INTERPOLATION: dict[Any, Entry] = {
 }
 
 
-def interpolated_body(
-    spline: Array, coordinates: Array, cval: Array, order: int, mode: int, margin: int, dtype: Any
-) -> Array:
+def interpolated_body(spline: Array, coordinates: Array, cval: Array, reading: Reading) -> Array:
     """Read splines as `interpolated` does, in NumPy."""
-    sampled = sampling(spline.shape, coordinates, order, mode, margin)
-    return sampled.values(spline, cval, sampled.weights()).astype(dtype)
+    sampled = sampling(spline.shape, coordinates, reading)
+    return sampled.values(spline, cval, sampled.weights()).astype(reading.dtype)
 
 
 add_facts(INTERPOLATION, (interpolated,), body=interpolated_body)
@@ -350,8 +353,8 @@ def read(
         Where SciPy's compiled code would read outside of its memory.
     """
     check_finite("the place that is read", coordinates, mode)
-    given = order, mode, margin, output.dtype
-    write(output, interpolated(spline, coordinates, as_array(cval), *given))
+    reading = Reading(order, mode, margin, output.dtype)
+    write(output, interpolated(spline, coordinates, as_array(cval), reading))
 
 
 @stands_for(KERNELS.geometric_transform)
@@ -449,8 +452,8 @@ def rotate(
         for axis in (-2, -1):
             stack = prefiltered(stack, order, axis, MODES.index(mode), np.float64)
     check_finite("angle=", coordinates, mode)
-    given = order, MODES.index(mode), margin, image.dtype
-    out = interpolated(stack, coordinates, as_array(cval), *given)
+    reading = Reading(order, MODES.index(mode), margin, image.dtype)
+    out = interpolated(stack, coordinates, as_array(cval), reading)
     return np.moveaxis(out, (-2, -1), plane)
 
 

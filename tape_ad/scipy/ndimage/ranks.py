@@ -15,7 +15,7 @@ from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.maps import Chain, LinearMap, Negate, Reshape
 from tape_ad.extend.rules import Constant, Entry, add_facts, arguments_of, each, overridable
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.ndimage.correlation import KERNELS, Window, window_of, write
+from tape_ad.scipy.ndimage.correlation import KERNELS, Passing, Window, write
 from tape_ad.scipy.ndimage.extension import OUTSIDE, picking
 from tape_ad.scipy.stand_ins import stands_for
 
@@ -25,15 +25,7 @@ FLAT = np.zeros(())
 
 @overridable
 def selected(
-    image: Array,
-    structure: Array,
-    cval: Array,
-    footprint: Any,
-    axis: int | None,
-    rank: int,
-    mode: int,
-    origin: Any,
-    dtype: Any,
+    image: Array, structure: Array, cval: Array, footprint: Any, rank: int, passing: Passing
 ) -> Array:
     """Choose an element of each window, by SciPy's compiled code.
 
@@ -46,18 +38,12 @@ def selected(
         The constant beyond the edges.
     footprint : array of bool, or int
         Which elements of the window count; how many along the only axis.
-    axis : int or None
-        Which one that is.
     rank : int
         The place of what is chosen in their order: 0 for the smallest, -1 for the largest.
-    mode : int
-        SciPy's number of how the image goes on beyond its edges.
-    origin : int or tuple of int
-        One for each axis, or for the only one.
-    dtype : dtype
-        Of the result.
+    passing : Passing
     """
-    out = np.zeros(image.shape, dtype)
+    out = np.zeros(image.shape, passing.dtype)
+    axis, mode, origin = passing.axis, passing.mode, passing.origin
     if axis is not None and rank in (0, -1):
         KERNELS.min_or_max_filter1d(image, footprint, axis, out, mode, cval, origin, rank + 1)
     elif axis is not None:
@@ -83,8 +69,8 @@ def extreme_along(
     minimum: int,
 ) -> None:
     """Choose the smallest or the largest along one axis."""
-    given = size, axis, minimum - 1, mode, origin, output.dtype
-    write(output, selected(image, FLAT, as_array(cval), *given))
+    passing = Passing(axis, mode, origin, output.dtype)
+    write(output, selected(image, FLAT, as_array(cval), size, minimum - 1, passing))
 
 
 @stands_for(KERNELS.min_or_max_filter)
@@ -100,8 +86,8 @@ def extreme(
 ) -> None:
     """Choose the smallest or the largest in a footprint."""
     added = FLAT if structure is None else structure
-    given = footprint, None, minimum - 1, mode, tuple(origins), output.dtype
-    write(output, selected(image, added, as_array(cval), *given))
+    passing = Passing(None, mode, tuple(origins), output.dtype)
+    write(output, selected(image, added, as_array(cval), footprint, minimum - 1, passing))
 
 
 @stands_for(KERNELS.rank_filter)
@@ -109,8 +95,8 @@ def rank_filter(
     image: Array, rank: int, footprint: Array, output: Array, mode: int, cval: Any, origins: Any
 ) -> None:
     """Choose by a rank in a footprint."""
-    given = footprint, None, int(rank), mode, tuple(origins), output.dtype
-    write(output, selected(image, FLAT, as_array(cval), *given))
+    passing = Passing(None, mode, tuple(origins), output.dtype)
+    write(output, selected(image, FLAT, as_array(cval), footprint, int(rank), passing))
 
 
 @stands_for(scipy.ndimage._rank_filter_1d.rank_filter)
@@ -118,8 +104,8 @@ def rank_along(
     image: Array, rank: int, size: int, output: Array, mode: int, cval: Any, origin: int
 ) -> None:
     """Choose by a rank among so many elements of the only axis."""
-    given = size, 0, int(rank), mode, origin, output.dtype
-    write(output, selected(image, FLAT, as_array(cval), *given))
+    passing = Passing(0, mode, origin, output.dtype)
+    write(output, selected(image, FLAT, as_array(cval), size, int(rank), passing))
 
 
 @overridable
@@ -170,6 +156,18 @@ def ranked(windows: Array, rank: int) -> Array:
     return np.argsort(windows, axis=0, kind="stable")[rank]
 
 
+def laid(
+    image: Array, structure: Array, cval: Array, footprint: Any, rank: int, passing: Passing
+) -> tuple[Window, Array]:
+    """Lay the window of a filter on an image, and find what it chooses."""
+    if passing.axis is None:
+        window = passing.window(image.ndim, footprint.shape)
+    else:
+        window = passing.window(image.ndim, (footprint,))
+        footprint = np.ones(window.shape, bool)
+    return window, chosen(image, structure, cval, window, footprint, rank)
+
+
 def partial(
     position: int,
     out: Array,
@@ -177,19 +175,14 @@ def partial(
     structure: Array,
     cval: Array,
     footprint: Any,
-    axis: int | None,
     rank: int,
-    mode: int,
-    origin: Any,
-    dtype: Any,
+    passing: Passing,
 ) -> Any:
     """Make the partial by the image, by what is added to it, or by the constant beyond it."""
     if out.size == 0:
         return None
-    size = footprint.shape if axis is None else footprint
-    window = window_of(image.ndim, size, axis, mode, origin)
-    laid = footprint if axis is None else np.ones(window.shape, bool)
-    places, within = chosen(image, structure if rank else -structure, cval, window, laid, rank)
+    added = structure if rank else -structure
+    window, (places, within) = laid(image, added, cval, footprint, rank, passing)
     if position == 0:
         return picking(places, image.shape)
     if position == 2:
@@ -197,31 +190,21 @@ def partial(
     if not structure.ndim:
         return None
     signs: tuple[LinearMap, ...] = () if rank else (Negate(),)
+    size = window.shape
     return Chain((Reshape(structure.shape, size), *signs, picking(within, size)))
 
 
 def selected_body(
-    image: Array,
-    structure: Array,
-    cval: Array,
-    footprint: Any,
-    axis: int | None,
-    rank: int,
-    mode: int,
-    origin: Any,
-    dtype: Any,
+    image: Array, structure: Array, cval: Array, footprint: Any, rank: int, passing: Passing
 ) -> Array:
     """Choose as `selected` does, in NumPy."""
-    size = footprint.shape if axis is None else footprint
-    window = window_of(image.ndim, size, axis, mode, origin)
-    laid = footprint if axis is None else np.ones(window.shape, bool)
     added = structure if rank else -structure
-    places, within = chosen(image, added, cval, window, laid, rank)
+    window, (places, within) = laid(image, added, cval, footprint, rank, passing)
     flat = image.reshape(-1)[places.clip(0)]
     found = np.where(places == OUTSIDE, cval, flat)
     if structure.ndim:
         found = found + np.broadcast_to(added, window.shape).reshape(-1)[within]
-    return found.astype(dtype)
+    return found.astype(passing.dtype)
 
 
 RANKS: dict[Any, Entry] = {

@@ -326,8 +326,5 @@ ITERATIONS: dict[Any, Entry] = {
     iterated: outputs(
         iterated_in_data, iterated_in_right, signature=arguments_of(iterated, "data b")
     ),
-    exponential_times: rule(
-        exponential_partial,
-        signature=arguments_of(exponential_times, "b"),
-    ),
+    exponential_times: rule(exponential_partial, signature=arguments_of(exponential_times, "b")),
 }

@@ -247,7 +247,7 @@ SPARSE_SYSTEMS: dict[Any, Entry] = {
             system_of(data, pattern, triangular), b.ndim == 1
         ),
         signature=arguments_of(sparse_solved, "data b"),
-    ),
+    )
 }
 
 
@@ -423,5 +423,5 @@ SPARSE_FACTORS: dict[Any, Entry] = {
     solved_by_factors: rule(
         lambda out, b, factors, trans: Solved(factors, trans, b.ndim == 1),
         signature=arguments_of(solved_by_factors, "b"),
-    ),
+    )
 }

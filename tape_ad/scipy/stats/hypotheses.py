@@ -390,7 +390,7 @@ LIKELIHOODS: dict[Any, Entry] = {
     likelihoods: rule(
         lambda out, statistic, **options: Undefined(out.shape, statistic.shape),
         signature=arguments_of(likelihoods, "statistic"),
-    ),
+    )
 }
 
 
