@@ -6,9 +6,9 @@ import numpy as np
 import scipy
 
 from tape_ad.scipy import ndimage
-from tape_ad.scipy.ndimage.correlation import Passing, averaged, correlated
 from tape_ad.scipy.ndimage.extension import MODES as NUMBERED
 from tape_ad.scipy.ndimage.extension import slid
+from tape_ad.scipy.ndimage.filters import Passing, averaged, correlated
 from tape_ad.scipy.ndimage.interpolation import Reading, interpolated, prefiltered
 from tests.rules.table import INSIDE, POSITIVE, REAL, Domain, Row, Shape, fixed, signed
 

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 
 from tape_ad.scipy import ndimage
-from tape_ad.scipy.ndimage.correlation import Passing, Window
+from tape_ad.scipy.ndimage.filters import Passing, Window, chosen, selected
 from tape_ad.scipy.ndimage.functions import transformed
-from tape_ad.scipy.ndimage.ranks import chosen, selected
 from tests.rules.table import DISTINCT, INSIDE, POSITIVE, REAL, Row, fixed, plain
 
 __all__ = ["CONSTANTS", "ROWS"]

@@ -33,8 +33,8 @@ from tape_ad.extend.packages import copied
 from tape_ad.extend.patterns import Pattern, along, dense_blocks, reads, stacked
 from tape_ad.extend.rules import Entry, add_facts, arguments_of, each, overridable, rule
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.ndimage.correlation import KERNELS, write
 from tape_ad.scipy.ndimage.extension import MODES, OUTSIDE, folded, picking
+from tape_ad.scipy.ndimage.filters import KERNELS, write
 from tape_ad.scipy.stand_ins import stands_for
 
 __all__ = ["INTERPOLATION"]

@@ -23,6 +23,7 @@ from tape_ad.scipy.stats.expectations import PARTS, SHARES, expectation
 from tape_ad.scipy.stats.families import (
     COMMON,
     Family,
+    Formula,
     Shape,
     by_power,
     end_move,
@@ -55,9 +56,6 @@ def kappa_score(y: Array, h: Array, k: Array) -> Array:
     """The slope of the logarithm of the density of kappa4."""
     u = np.exp(-log_root(y, -k))
     return (k - 1 + (1 - h) * u / (1 - h * u)) / (1 - k * y)
-
-
-Formula = Callable[..., Array]
 
 
 def centred(name: str, statistic: Formula) -> Formula:

@@ -20,8 +20,8 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.elementary import root_slope
 from tape_ad.scipy.special.gamma_functions import digamma_step
 from tape_ad.scipy.special.incomplete import betainc_slope, gammainc_slope
+from tape_ad.scipy.special.noncentral import student_score, student_shape, student_slope
 from tape_ad.scipy.special.shared import in_double, sp
-from tape_ad.scipy.special.student import student_score, student_shape, student_slope
 from tape_ad.scipy.stand_ins import stands_for
 from tape_ad.scipy.stats.methods import cdf, pdf, sf
 
