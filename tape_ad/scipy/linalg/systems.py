@@ -22,7 +22,7 @@ from tape_ad.extend.maps import LinearMap, adjoint
 from tape_ad.extend.patterns import Pattern, batched, by_batch, dense, reads
 from tape_ad.extend.rules import Call, Derivation, Entry, arguments_of, outputs, rule
 from tape_ad.scipy.counterparts import counterpart, scipy_function, takes_lists
-from tape_ad.scipy.installed import asked, scipy
+from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.basics import MODULE
 
 __all__ = ["SYSTEMS"]
@@ -204,8 +204,11 @@ class Triangle:
 
 cho_factor = scipy_function(scipy.linalg.cho_factor, MODULE, "a")
 
-LEAVES = bool(asked(lambda: scipy.linalg.cho_factor(np.array([[1.0, 0.0], [0.5, 1.0]]))[0][1, 0]))
-"""Whether the other triangle keeps what the matrix has there, as it does before SciPy 1.18."""
+
+@functools.cache
+def leaves_other_triangle() -> bool:
+    """Tell whether that keeps what the matrix has there, as it does before SciPy 1.18."""
+    return bool(scipy.linalg.cho_factor(np.array([[1.0, 0.0], [0.5, 1.0]]))[0][1, 0])
 
 
 def cholesky_of_handle(
@@ -217,7 +220,7 @@ def cholesky_of_handle(
     a = a if a.ndim > 1 else np.atleast_2d(a)
     a = a.astype(np.float32) if a.dtype == np.float16 else a
     factor = np.linalg.cholesky(a, upper=not lower)
-    if LEAVES:
+    if leaves_other_triangle():
         factor = np.where(triangle(a.shape[-1], lower=bool(lower)), factor, a)
     return factor, bool(lower)
 

@@ -1,6 +1,7 @@
 """Student's t; and noncentral distribution functions, chi-square, F and his, in every argument.
 
-The first two noncentral ones are mixtures of central ones: with m = nc / 2 and p(j, m) = exp(-m) m**j / j!,
+The first two noncentral ones are mixtures of central ones: with m = nc / 2 and
+p(j, m) = exp(-m) m**j / j!,
 
     chndtr(x, df, nc) = sum over j of p(j, m) P(df / 2 + j, x / 2)
     ncfdtr(dfn, dfd, nc, f) = sum over j of p(j, m) I_y(dfn / 2 + j, dfd / 2),
