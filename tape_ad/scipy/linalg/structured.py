@@ -1,6 +1,7 @@
 """Matrices put together from smaller arrays, systems with such matrices, and their spectra."""
 
 import functools
+import warnings
 from typing import Any
 
 import numpy as np
@@ -94,7 +95,7 @@ def toeplitz_of(c: Array, r: Array | None) -> Array:
     """
     c = as_array(c)
     r = np.conjugate(c) if r is None else as_array(r)
-    if not takes_stacks_of_columns():
+    if (c.ndim > 1 or r.ndim > 1) and not takes_stacks_of_columns():
         c, r = c.reshape(-1), r.reshape(-1)
     stack, last = np.broadcast_shapes(c.shape[:-1], r.shape[:-1]), c.shape[-1] - 1
     c, r = (np.broadcast_to(each, stack + each.shape[-1:]) for each in (c, r))
@@ -105,7 +106,9 @@ def toeplitz_of(c: Array, r: Array | None) -> Array:
 @functools.cache
 def takes_stacks_of_columns() -> bool:
     """Tell whether the installed SciPy makes several matrices of several columns."""
-    return bool(scipy.linalg.toeplitz(np.ones((1, 2)), np.ones((1, 2))).ndim == 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # releases before say that a later one will
+        return bool(scipy.linalg.toeplitz(np.ones((1, 2)), np.ones((1, 2))).ndim == 3)
 
 
 def hankel_of(c: Array, r: Array | None) -> Array:
