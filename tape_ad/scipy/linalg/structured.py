@@ -98,7 +98,8 @@ def toeplitz_of(c: Array, r: Array | None) -> Array:
     if (c.ndim > 1 or r.ndim > 1) and not takes_stacks_of_columns():
         c, r = c.reshape(-1), r.reshape(-1)
     stack, last = np.broadcast_shapes(c.shape[:-1], r.shape[:-1]), c.shape[-1] - 1
-    c, r = (np.broadcast_to(each, stack + each.shape[-1:]) for each in (c, r))
+    if stack:
+        c, r = (np.broadcast_to(each, stack + each.shape[-1:]) for each in (c, r))
     every = np.concatenate([c[..., ::-1], r[..., 1:]], axis=-1)
     return every[..., np.arange(last, -1, -1)[:, None] + np.arange(r.shape[-1])]
 
