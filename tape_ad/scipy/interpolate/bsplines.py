@@ -18,29 +18,11 @@ from tape_ad.extend.arrays import Array, as_array, as_in_key, axis_of, in_double
 from tape_ad.extend.packages import copied_object
 from tape_ad.extend.rules import Entry, constants, overridable
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.interpolate.shared import (
-    folded,
-    in_place_of_axis,
-    is_plain,
-)
+from tape_ad.scipy.interpolate.shared import folded, in_place_of_axis, is_plain
 from tape_ad.scipy.linalg.systems import solve_banded
 from tape_ad.scipy.stand_ins import stands_for
 
-__all__ = [
-    "SPLINES",
-    "basis_values",
-    "fitted_coefficients",
-    "interpolating_coefficients",
-    "knots_for",
-    "make_interp_spline",
-    "make_lsq_spline",
-    "make_smoothing_spline",
-    "periodic_coefficients",
-    "spline_of",
-    "spline_piece",
-    "spline_value",
-    "within_knots",
-]
+__all__ = ["SPLINES", "make_interp_spline", "make_lsq_spline", "make_smoothing_spline"]
 
 Orders = tuple[int, ...]
 
@@ -486,12 +468,7 @@ def make_lsq_spline(
 
 
 def make_smoothing_spline(
-    x: Array,
-    y: Array,
-    w: Array | None = None,
-    lam: Array | None = None,
-    *,
-    axis: int = 0,
+    x: Array, y: Array, w: Array | None = None, lam: Array | None = None, *, axis: int = 0
 ) -> Any:
     """Make a smoothing spline, as `scipy.interpolate.make_smoothing_spline` does.
 
