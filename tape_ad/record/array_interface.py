@@ -354,10 +354,9 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
 
     def __getitem__(self, key: Any) -> Self:
         kind = type(key)
-        if kind is not slice and kind is not int:
-            fixed = IMMUTABLE.issuperset(map(type, key)) if kind is tuple else kind in IMMUTABLE
-            if not fixed and is_copied(sys._getframe(1)):
-                key = as_it_is(key)
+        fixed = kind in IMMUTABLE or (kind is tuple and IMMUTABLE.issuperset(map(type, key)))
+        if not fixed and is_copied(sys._getframe(1)):
+            key = as_it_is(key)
         return self._item(self, key)
 
     # Conversions read the primal, and only where that is plainly meant
@@ -535,7 +534,7 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
     def __setitem__(self, key: Any, value: Any) -> None:
         """Change the array that the handle stands for, and all views of it, in the graph."""
         kind = type(key)
-        fixed = IMMUTABLE.issuperset(map(type, key)) if kind is tuple else kind in IMMUTABLE
+        fixed = kind in IMMUTABLE or (kind is tuple and IMMUTABLE.issuperset(map(type, key)))
         if not fixed and is_copied(sys._getframe(1)):
             key = as_it_is(key)
         self._assign(self, key, value)

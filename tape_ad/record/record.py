@@ -21,7 +21,7 @@ from tape_ad.record.inspection.views_of_records import Node, Shown, node_of
 from tape_ad.record.messages.migration_hints import unexpected, with_hints
 from tape_ad.record.messages.refusals import no_derivative
 from tape_ad.record.operands import as_operand, lifted
-from tape_ad.record.primals import is_number_like, memory_of
+from tape_ad.record.primals import is_number_like, memory_of, primal
 from tape_ad.record.tensor import Tensor
 from tape_ad.record.watching import WHOLE, few_of
 
@@ -382,9 +382,7 @@ class ComputationRecord(Shown):
 
     def _leaf(self, data: Any, path: str | None = None) -> Tensor:
         """Append a leaf, and keep a few elements of what it is made of, which a sweep compares."""
-        array = data
-        while type(array) is Tensor:
-            array = array.data
+        array = data if type(data) is ndarray else primal(data)
         if type(array) is not ndarray or self.check_inputs is not None:
             return self.note(None, (), NO_OPTIONS, data, (), (), None, path)
         few = array if array.nbytes <= WHOLE else few_of(array)
