@@ -63,12 +63,19 @@ def where_true(
     lowering: Lowering, ufunc: np.ufunc, ref: MemRef, where: Any, dtype: np.dtype[Any]
 ) -> MemRef:
     """Put what changes nothing in place of the elements that a mask leaves out."""
+    check_order(ufunc, dtype)
     mask, there = lowering.source(where), lowering.temporary(ref.shape, dtype)
     nest = lowering.nest(ref.shape)
     picks, x = nest.read(mask.broadcast(ref.shape)), nest.cast(nest.read(ref), dtype)
     neutral = Literal.of(identity_of(ufunc, dtype), dtype)
     nest.write(nest.op(np.where, (BOOL, dtype, dtype, dtype), picks, x, neutral), there)
     return there
+
+
+def check_order(ufunc: np.ufunc, dtype: np.dtype[Any]) -> None:
+    """Refuse extrema of complex numbers, which have an order of their own."""
+    if dtype.kind == "c" and ufunc in (np.maximum, np.minimum, np.fmax, np.fmin):
+        raise NotLowerable("complex numbers have their own order")
 
 
 def operand_of(
@@ -90,8 +97,7 @@ def brought_together(
     dtype: np.dtype[Any],
 ) -> None:
     """Reduce what a memory reference shows, computing with elements of a dtype."""
-    if dtype.kind == "c" and ufunc in (np.maximum, np.minimum, np.fmax, np.fmin):
-        raise NotLowerable("complex numbers have their own order")
+    check_order(ufunc, dtype)
     if ufunc is np.multiply and dtype.kind in "fc":
         in_order(lowering, ufunc, ref, axes, out, dtype)
         return
