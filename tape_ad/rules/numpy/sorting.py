@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import asarray, is_traced, overridable
+from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules import facts
 from tape_ad.rules.base import (
@@ -132,31 +132,6 @@ def selected(position: int, out: Array, *choices: Array, condlist: Sequence[Arra
     return Mask(mask & conditions[position] if position < len(condlist) else mask)
 
 
-def piecewise(
-    x: Array, condlist: Any, funclist: Sequence[Any], *args: Any, **options: Any
-) -> Array:
-    """Assign to a new array what each function gives for the elements of its condition."""
-    x = as_array(x)
-    single = np.isscalar(condlist) or (
-        not (isinstance(condlist[0], (list, np.ndarray)) or is_traced(condlist[0])) and x.ndim != 0
-    )
-    listed = [condlist] if single else condlist
-    conditions = np.stack([asarray(each).astype(bool) for each in listed])
-    if len(conditions) == len(funclist) - 1:
-        otherwise = ~np.any(conditions, axis=0, keepdims=True)
-        conditions = np.concatenate([conditions, otherwise])
-    elif len(conditions) != len(funclist):
-        n = len(conditions)
-        raise ValueError(f"with {n} condition(s), either {n} or {n + 1} functions are expected")
-    result = np.zeros_like(x)
-    for condition, function in zip(conditions, funclist, strict=True):
-        if not callable(function):
-            result[condition] = function
-        elif condition.any():
-            result[condition] = function(x[condition], *args, **options)
-    return result
-
-
 def apply_along_axis(
     func1d: Callable[..., Any], axis: int, arr: Array, *args: Any, **options: Any
 ) -> Array:
@@ -213,9 +188,8 @@ SELECTING: dict[Any, Entry] = {
         compute=lambda a, *choices, mode: np.choose(a, choices, mode=mode),
     ),
     np.select: each(selected, signature=select_signature, compute=select),
-    np.piecewise: Derivation(piecewise),
     np.apply_along_axis: Derivation(apply_along_axis),
-    **own(np.apply_over_axes),
+    **own(np.apply_over_axes, np.piecewise),
     # Where elements are, as plain data
     **constants(np.nonzero, facts=facts.SHAPED_BY_VALUES),
     **constants(np.flatnonzero, facts=facts.SHAPED_BY_VALUES.also(body=bodies.flat_nonzero)),
