@@ -201,10 +201,6 @@ def slid(a: Array, v: Array, mode: str, before: int) -> Array:
 # Joining
 
 
-hstack, vstack = own_lines(np.hstack), own_lines(np.vstack)
-dstack, column_stack = own_lines(np.dstack), own_lines(np.column_stack)
-
-
 def block(arrays: Any) -> Array:
     """Join arrays in nested lists; see `numpy.block`."""
 

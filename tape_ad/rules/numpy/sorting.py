@@ -27,6 +27,7 @@ from tape_ad.rules.base import (
     each,
     refuse,
     rule,
+    writing,
 )
 from tape_ad.rules.maps import SHIELD, Array, Chain, Index, LinearMap, Mask, Reshape
 from tape_ad.rules.numpy import bodies
@@ -157,14 +158,6 @@ def put_along_axis(arr: Array, indices: Any, values: Any, axis: int | None = -1)
     arr[tuple(key)] = values
 
 
-def written(name: str, instead: str, body: Any = None) -> Refused:
-    """Refuse a function that writes to its first argument."""
-    return Refused(
-        f"{name} writes to its first argument, and would drop the gradient; {instead}",
-        facts.Facts(body=body, writes=True),
-    )
-
-
 SELECTING: dict[Any, Entry] = {
     np.take: rule(taken, signature=arguments_of(np.take, "a", "indices axis mode")),
     np.take_along_axis: rule(
@@ -199,17 +192,15 @@ SELECTING: dict[Any, Entry] = {
     ),
     **constants(np.nanargmax, np.nanargmin, facts=facts.along()),
     # Writing
-    np.put: written("it", "make t = t.copy() and assign to t[np.unravel_index(ind, t.shape)]"),
-    np.place: written("it", "make t = t.copy() and assign to t[mask]"),
-    np.putmask: written("it", "write np.where(mask, values, t)"),
-    np.put_along_axis: written(
-        "it",
+    np.put: writing("make t = t.copy() and assign to t[np.unravel_index(ind, t.shape)]"),
+    np.place: writing("make t = t.copy() and assign to t[mask]"),
+    np.putmask: writing("write np.where(mask, values, t)"),
+    np.put_along_axis: writing(
         "make t = t.copy() and assign to t[key], with key = list(np.ogrid[tuple(map(slice, "
         "t.shape))]), key[axis] = indices, and a tuple made of it",
         put_along_axis,
     ),
-    np.copyto: written(
-        "it",
+    np.copyto: writing(
         "write np.broadcast_to(src, shape) for an array full of it (as np.full and np.full_like of "
         "a handle come here), np.where(mask, src, t), or fill an array made by rec.constant(array)",
     ),
