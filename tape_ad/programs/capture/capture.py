@@ -13,7 +13,7 @@ from attrs import define, evolve, field
 
 from tape_ad.base.arrays.interpreter import enter, is_box, plain
 from tape_ad.base.arrays.overridable import ACTIVE
-from tape_ad.base.errors import CaptureError
+from tape_ad.base.errors import CaptureError, InPlaceError
 from tape_ad.base.memory import pause_collection, resume_collection
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves, structure_of, unflatten
@@ -244,6 +244,8 @@ class Capture:
         concrete_kwargs, noted_kwargs = self.unwrap(kwargs) if kwargs else (kwargs, NO_OPTIONS)
         try:
             out = function(*concrete_args, **concrete_kwargs)
+        except InPlaceError:
+            raise  # which is about what is captured, and no matter of values
         except Exception as error:
             self.note_failure(function, noted_args, noted_kwargs, error)
             raise

@@ -192,7 +192,8 @@ def slid(a: Array, v: Array, mode: str, before: int) -> Array:
     windows = np.lib.stride_tricks.sliding_window_view
     parts = windows(np.pad(a, widths[mode]), len(v))
     if mode == "valid" or (type(v) is np.ndarray and np.all(np.isfinite(v))):
-        return parts @ v
+        with np.errstate(invalid="ignore"):  # of which NumPy's loop does not warn
+            return parts @ v
     there = windows(np.pad(np.ones(len(a), bool), widths[mode]), len(v))
     with np.errstate(invalid="ignore"):
         products = parts * v
@@ -200,10 +201,6 @@ def slid(a: Array, v: Array, mode: str, before: int) -> Array:
 
 
 # Joining
-
-
-hstack, vstack = own_lines(np.hstack), own_lines(np.vstack)
-dstack, column_stack = own_lines(np.dstack), own_lines(np.column_stack)
 
 
 def block(arrays: Any) -> Array:

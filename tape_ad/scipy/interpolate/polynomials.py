@@ -70,7 +70,7 @@ def local_value(c: Array, s: Array, nu: int) -> Array:
     """
     degree = c.shape[0] - 1
     if nu > degree:
-        return c[0] * 0.0
+        return c[0] * 0.0 + 0.0  # as SciPy's zeros have no sign
     power = s**-nu if nu < 0 else None
     total = None
     for exponent in range(max(nu, 0), degree + 1):  # in SciPy's order

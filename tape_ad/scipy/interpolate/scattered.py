@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, as_array, in_double, joined
+from tape_ad.extend.arrays import Array, as_array, in_double, joined, whole
 from tape_ad.extend.rules import Derivation, Entry, constants, overridable
 from tape_ad.scipy.counterparts import WITH_VALUE, with_value
 from tape_ad.scipy.installed import scipy
@@ -310,6 +310,7 @@ def exponents_of(d: int, degree: int) -> Array:
     return np.array(powers, int).reshape((-1, d))
 
 
+@whole
 def radial_value(
     points: Array,
     values: Array,
@@ -338,6 +339,9 @@ def radial_value(
     """
     points, values, xi = in_double(points), in_double(values), in_double(xi)
     smoothing, epsilon = in_double(smoothing), in_double(epsilon)
+    if is_plain(points, values, xi, smoothing, epsilon):  # SciPy's own bits
+        options = {"smoothing": smoothing, "epsilon": epsilon, "kernel": kernel, "degree": degree}
+        return scipy.interpolate.RBFInterpolator(points, values, **options)(xi)
     n = points.shape[0]
     exponents = exponents_of(points.shape[1], degree)
     # The result does not depend on where the polynomial's origin is and how it is scaled

@@ -83,7 +83,7 @@ def generic_filter1d(
 def root(x: Array) -> Array:
     """Take the square root, with the derivative 0 at 0."""
     none = np.equal(x, 0)
-    return np.where(none, 0, np.sqrt(np.where(none, 1, x)))
+    return np.where(none, 0, np.sqrt(np.where(none, 1, x)))[()]
 
 
 sum_of = differentiable(scipy.ndimage.generic_laplace)

@@ -17,7 +17,7 @@ from tape_ad.record.constants import CONSTANTS, as_array_constants, borrowed, wr
 from tape_ad.record.creation import taken
 from tape_ad.record.primals import is_number, primal
 from tape_ad.transforms.differentiable.compiled import FOR_COMPILED
-from tape_ad.transforms.differentiable.kinds import real
+from tape_ad.transforms.differentiable.kinds import is_pythons, real
 from tape_ad.transforms.differentiable.reach import is_active, reaches
 from tape_ad.transforms.differentiable.table import (
     ABSENT,
@@ -88,6 +88,7 @@ def as_array_handle(value: Any) -> Any:
     if isinstance(value, np.ndarray) and value.dtype.hasobject:
         value = value.tolist()
     handle = array_of(value) if isinstance(value, SEQUENCES) else value
+    handle = np.positive(handle) if is_pythons(handle) else handle
     if hasattr(handle, "batch_here") or not is_number(handle):
         return handle
     return np.reshape(np.stack([handle]), ())  # NumPy makes an array of a number

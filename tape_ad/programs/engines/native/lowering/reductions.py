@@ -67,6 +67,12 @@ def where_true(
     return there
 
 
+def check_order(ufunc: np.ufunc, dtype: np.dtype[Any]) -> None:
+    """Refuse extrema of complex numbers, which have an order of their own."""
+    if dtype.kind == "c" and ufunc in EXTREMES:
+        raise NotLowerable("complex numbers have their own order")
+
+
 def operand_of(
     lowering: Lowering, found: Mapping[str, Any], name: str, axis: int | None = None
 ) -> tuple[MemRef, tuple[int, ...]]:
@@ -87,8 +93,7 @@ def brought_together(
     where: Any = True,
 ) -> None:
     """Reduce what a memory reference shows, computing with elements of a dtype."""
-    if dtype.kind == "c" and ufunc in EXTREMES:
-        raise NotLowerable("complex numbers have their own order")
+    check_order(ufunc, dtype)
     if where is not True:
         ref = where_true(lowering, ufunc, ref, where, dtype)
     if ufunc is np.multiply and dtype.kind in "fc":
