@@ -34,8 +34,8 @@ def for_users(found: Run, chart: str) -> list[str]:
         "This page is written by `python -m benchmarks`; do not edit it. Every library has its own",
         "process; they run in turn, on one core, with one thread for linear algebra. Before any",
         f"time is taken, all derivatives are compared in float64 and agree to {TOLERANCE:.0e}.",
-        "[In detail](benchmarks-in-detail.md) are the targets and compiled code,",
-        "[by function](benchmarks-by-function.md) single functions and what each workload is.",
+        "[In detail](benchmarks-in-detail.md) are the targets, compiled code and what each workload",
+        "is, [by function](benchmarks-by-function.md) single functions.",
         "",
         f"![How many times as long as tape_ad each library takes]({chart})",
         "",
@@ -90,7 +90,7 @@ WRITTEN = (
 
 
 def in_detail(found: Run) -> list[str]:
-    """Write which targets are met, and what else was measured in the same run."""
+    """Write which targets are met, what else was measured, and what each workload is."""
     targets = found.targets()
     missed = [target for target in targets if not target.met]
     return [
@@ -108,6 +108,12 @@ def in_detail(found: Run) -> list[str]:
         "",
         *dropped(found),
         *compiled_section(found.results, found.functions, found.overheads.get("numpy", {})),
+        "## What each workload is, and who does not take part",
+        "",
+        *(
+            f"- **{r.workload.name}** ({r.workload.dtype}): {r.workload.title}.{absent(r)}"
+            for r in found.results
+        ),
     ]
 
 
@@ -124,7 +130,7 @@ def of_native_code(found: Run) -> list[str]:
 
 
 def by_function(found: Run) -> list[str]:
-    """Write what single functions take, how sure that is, and what each workload is."""
+    """Write what single functions take, how sure that is, and how time grows."""
     return [
         "# Benchmarks by function",
         "",
@@ -144,13 +150,6 @@ def by_function(found: Run) -> list[str]:
         "collector, which looks through all that is kept, and of the processor's caches.",
         "",
         *grown(found),
-        "",
-        "## What each workload is, and who does not take part",
-        "",
-        *(
-            f"- **{r.workload.name}** ({r.workload.dtype}): {r.workload.title}.{absent(r)}"
-            for r in found.results
-        ),
     ]
 
 
