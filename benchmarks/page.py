@@ -22,6 +22,7 @@ def pages(found: Run, chart: str) -> dict[str, str]:
         "benchmarks-in-detail.md": in_detail(found),
         "benchmarks-native.md": of_native_code(found),
         "benchmarks-by-function.md": by_function(found),
+        "benchmarks-workloads.md": workloads(found),
     }
     return {name: "\n".join(lines) + "\n" for name, lines in parts.items()}
 
@@ -34,8 +35,9 @@ def for_users(found: Run, chart: str) -> list[str]:
         "This page is written by `python -m benchmarks`; do not edit it. Every library has its own",
         "process; they run in turn, on one core, with one thread for linear algebra. Before any",
         f"time is taken, all derivatives are compared in float64 and agree to {TOLERANCE:.0e}.",
-        "[In detail](benchmarks-in-detail.md) are the targets, compiled code and the workloads,",
-        "[by function](benchmarks-by-function.md) single functions.",
+        "[In detail](benchmarks-in-detail.md) are the targets and compiled code,",
+        "[by function](benchmarks-by-function.md) single functions; there is also a page of",
+        "[what each workload is](benchmarks-workloads.md).",
         "",
         f"![How many times as long as tape_ad each library takes]({chart})",
         "",
@@ -90,7 +92,7 @@ WRITTEN = (
 
 
 def in_detail(found: Run) -> list[str]:
-    """Write which targets are met, what else was measured, and what each workload is."""
+    """Write which targets are met, and what else was measured in the same run."""
     targets = found.targets()
     missed = [target for target in targets if not target.met]
     return [
@@ -108,12 +110,6 @@ def in_detail(found: Run) -> list[str]:
         "",
         *dropped(found),
         *compiled_section(found.results, found.functions, found.overheads.get("numpy", {})),
-        "## What each workload is, and who does not take part",
-        "",
-        *(
-            f"- **{r.workload.name}** ({r.workload.dtype}): {r.workload.title}.{absent(r)}"
-            for r in found.results
-        ),
     ]
 
 
@@ -150,6 +146,19 @@ def by_function(found: Run) -> list[str]:
         "collector, which looks through all that is kept, and of the processor's caches.",
         "",
         *grown(found),
+    ]
+
+
+def workloads(found: Run) -> list[str]:
+    """Write what each workload is, and who does not take part in it."""
+    return [
+        "# What each workload is, and who does not take part",
+        "",
+        *WRITTEN,
+        *(
+            f"- **{r.workload.name}** ({r.workload.dtype}): {r.workload.title}.{absent(r)}"
+            for r in found.results
+        ),
     ]
 
 

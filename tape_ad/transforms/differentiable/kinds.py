@@ -395,10 +395,12 @@ def issubdtype(one: Any, other: Any) -> bool:
 
 @stands_in_for(np.isscalar)
 def isscalar(element: Any) -> bool:
-    """Stand in for `numpy.isscalar`."""
+    """Stand in for `numpy.isscalar`; a leaf of no axes stands for a number of the user's."""
     if not is_active(element) or is_pythons(element):
         return np.isscalar(model_of(element) if is_active(element) else element)
-    return is_number(element)
+    functions = getattr(getattr(element, "record", None), "functions", None)
+    is_leaf = functions is not None and functions[element.index] is None
+    return element.ndim == 0 if is_leaf else is_number(element)
 
 
 note_stand_in(super, Super)
