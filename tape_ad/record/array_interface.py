@@ -16,6 +16,7 @@ from tape_ad.record.messages.libraries import (
     OWN,
     answer_to_scipy,
     dropped_in_a_library,
+    in_place_of_call,
     refuse_a_library,
 )
 from tape_ad.record.messages.migration_hints import MigrationHint
@@ -420,7 +421,8 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         instead = (
             BY_COMPILED_CODE
             if is_copied(frame)
-            else "write np.stack([...]) to join handles, or np.concatenate([...]), for a function "
+            else in_place_of_call(frame)
+            or "write np.stack([...]) to join handles, or np.concatenate([...]), for a function "
             "that takes one array; np.broadcast_to(t, shape) for an array full of one; "
             "rec.constant(array) to fill an array with them; t.data for the value alone; or call a "
             "NumPy function on the handle itself"

@@ -21,7 +21,7 @@ from tape_ad.record.inspection.views_of_records import Node, Shown, node_of
 from tape_ad.record.messages.migration_hints import unexpected, with_hints
 from tape_ad.record.messages.refusals import no_derivative
 from tape_ad.record.operands import as_operand, lifted
-from tape_ad.record.primals import is_number_like, memory_of, primal
+from tape_ad.record.primals import is_number_like, primal
 from tape_ad.record.tensor import Tensor
 from tape_ad.record.watching import WHOLE, few_of
 
@@ -170,7 +170,7 @@ class ComputationRecord(Shown):
         >>> for i in range(3):
         ...     powers[i] = x**i
         >>> np.sum(powers).grad().wrt(x)
-        array(7.)
+        np.float64(7.0)
         """
         return self.note(CONSTANT, (), NO_OPTIONS, self._data_of(data, ""))
 
@@ -336,7 +336,15 @@ class ComputationRecord(Shown):
 
     def __getitem__(self, index: int) -> Node:
         """Look at a node; negative indices count from the end."""
-        return node_of(self, range(len(self))[operator.index(index)])
+        if isinstance(index, str):
+            raise TypeError(
+                "a record's nodes are asked for by their numbers, rec[0]; handles by name are in "
+                f"what rec.bind(params) returned: p[{index!r}]"
+            )
+        at = operator.index(index)
+        if not -len(self) <= at < len(self):
+            raise IndexError(f"there is no node {at} in a record of {len(self)}")
+        return node_of(self, at % len(self))
 
     def __contains__(self, handle: Any) -> bool:
         """Tell whether a handle is of this record."""
@@ -422,8 +430,8 @@ def as_data(data: Any, path: str) -> Any:
         data = as_operand(data)
     except DtypeError as error:
         raise DtypeError(f"{place(path)} cannot be differentiated: {error}") from None
-    if not hasattr(data, "dtype") or isinstance(memory_of(data), np.generic):
-        data = asarray(data)
+    if not hasattr(data, "dtype"):
+        data = asarray(data)[()]
     if data.dtype.kind in "biu":
         return data.astype(np.float64)
     if data.dtype.kind not in "fc":

@@ -20,6 +20,7 @@ from attrs import define
 
 from tape_ad.base.errors import OutputError
 from tape_ad.base.trees import flatten, map_leaves, unflatten
+from tape_ad.record.gradients import as_number, is_number_for
 from tape_ad.record.primals import is_number_like
 from tape_ad.record.spaces import shape_of
 from tape_ad.record.tensor import Tensor
@@ -201,7 +202,7 @@ def by_reverse(traced: Trace, batch_size: int | None) -> Iterator[list[Any]]:
             kept = traced.swept([(output, seed)], release=False)
             pulled.append(flatten(traced.gradients(kept, seed.shape[:1])))
         yield [
-            stacked(blocks).reshape(shape_of(output) + leaf.shape) if type(leaf) is Tensor else leaf
+            shaped(stacked(blocks), shape_of(output), leaf) if type(leaf) is Tensor else leaf
             for leaf, blocks in zip(leaves, zip(*pulled, strict=True), strict=True)
         ]
 
@@ -220,7 +221,7 @@ def by_forward(traced: Trace, batch_size: int | None) -> Iterator[list[Any]]:
             pushed.append([traced.tangent(out, reached, t.shape[:1]) for out in outputs])
         columns.append(
             [
-                np.moveaxis(stacked(blocks), 0, -1).reshape(shape_of(out) + leaf.shape)
+                shaped(np.moveaxis(stacked(blocks), 0, -1), shape_of(out), leaf)
                 for out, blocks in zip(outputs, zip(*pushed, strict=True), strict=True)
             ]
         )
@@ -246,6 +247,12 @@ def unit_vectors(leaf: Any, batch_size: int | None) -> Iterator[Array]:
         rows = np.zeros((min(step, size - start), size), dtype)
         np.fill_diagonal(rows[:, start:], 1)
         yield rows.reshape(rows.shape[:1] + shape)
+
+
+def shaped(block: Array, rows: tuple[int, ...], leaf: Tensor) -> Array:
+    """Give a block the shapes of what it relates: a number where both are, as in a gradient."""
+    block = block.reshape(rows + leaf.shape)
+    return as_number(block) if is_number_for(leaf, block) else block
 
 
 def stacked(blocks: tuple[Array, ...]) -> Array:
@@ -385,7 +392,7 @@ def hessian_diag(f: Function, x: Tree, *, batch_size: int | None = None) -> Tree
             own = np.arange(seed.shape[0])
             entries.append(rows.reshape(seed.shape[0], leaf.size)[own, start + own])
             start += seed.shape[0]
-        return stacked(tuple(entries)).reshape(leaf.shape)
+        return shaped(stacked(tuple(entries)), (), leaf)
 
     pairs = zip(flatten(traced.output), flatten(traced.inputs), strict=True)
     tree: Tree = unflatten(x, [diagonal(slope, leaf) for slope, leaf in pairs])

@@ -6,7 +6,7 @@ import sys
 import types
 import warnings
 from collections.abc import Callable, Container, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from threading import get_ident
 from time import perf_counter
 from typing import Any
@@ -52,7 +52,6 @@ from tape_ad.programs.replay.verifying import (
     may_draw,
     run_eagerly,
 )
-from tape_ad.record.inspection.observing import debugging
 from tape_ad.record.inspection.pages.figures import shown_by_repr, tag
 from tape_ad.record.messages.callers import is_library
 from tape_ad.record.primals import is_number_like, primal
@@ -696,8 +695,11 @@ class Compiled(Replayer):
         active = ACTIVE.get()
         if active.capture is not None and is_capturing():
             return self.function(*args, **kwargs)
-        if active.wishes is not None and debugging():  # a replay has no nodes to tell of
-            return self.function(*args, **kwargs)
+        if active.wishes is not None:
+            if active.wishes.nans:  # a replay has no nodes to tell of
+                return self.function(*args, **kwargs)
+            if active.wishes.profiles:
+                return self._profiled(active.wishes.profiles, args, kwargs)
         for paths in self._recent:
             leaves = paths.match(args, kwargs)
             if leaves is not None and (path := paths.front) is not None:
@@ -715,6 +717,13 @@ class Compiled(Replayer):
                 search = Search(path, out).follow_guards(paths, leaves)
                 return self._finish(search, paths, Arguments(args, kwargs, leaves))
         return self._dispatch(args, kwargs)
+
+    def _profiled(self, profiles: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call the function, and let profiles take the time of it."""
+        with ExitStack() as stack:
+            for each in profiles:
+                stack.enter_context(each.calling(f"compiled {title(self.function)}"))
+            return self._dispatch(args, kwargs)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """Bind to an instance, as functions of a class do; ufuncs, for example, do not."""

@@ -201,11 +201,6 @@ def wishes_here() -> Wishes:
     return wishes or NO_WISHES
 
 
-def debugging() -> bool:
-    """Tell whether the first nan is to be an error here."""
-    return wishes_here().nans
-
-
 @define(eq=False)
 class Observer:
     """What a record tells of itself while it is made and swept.

@@ -3,7 +3,8 @@
 import os
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Self
@@ -14,6 +15,7 @@ from tape_ad.base.naming import file_title, function_name, line_name
 from tape_ad.record.arena import CONSTANT, Arena, held_arrays, held_bytes
 from tape_ad.record.inspection.observing import NO_WISHES, Asking, Observer, Wishes, wishes_here
 from tape_ad.record.inspection.pages.figures import Markup, bytes_as_text, document, table, tag
+from tape_ad.record.messages.callers import user_lines
 from tape_ad.record.tensor import Tensor
 from tape_ad.rules import load_lazy_tables
 
@@ -242,8 +244,8 @@ class Entry:
 
     @property
     def title(self) -> str:
-        """The node as a record prints it, without its operands."""
-        return END if self.index < 0 else f"%{self.index} {self.function} {self.shape}"
+        """The node as a record prints it, without its operands; or what is no node."""
+        return self.function if self.index < 0 else f"%{self.index} {self.function} {self.shape}"
 
     def spent(self, name: str) -> Spent:
         """Return the entry as a row of the table of a profile."""
@@ -271,9 +273,9 @@ class profile(Asking):  # noqa: N801 - a context manager, called as a function
     call with handles comes in to when the node is there; its *sweep* time is that of pulling its
     cotangent to its parents, and adding up. What runs within, such as the sweep of a checkpointed
     part, has entries of its own and is not counted twice. The rest of the time is `elsewhere`:
-    Python code of yours between the calls, what it does with plain arrays, imports, and the replays
-    of compiled functions, which make no nodes. Nodes in the same place of one record after the
-    other are one entry.
+    Python code of yours between the calls, what it does with plain arrays, and imports. Nodes in
+    the same place of one record after the other are one entry, and so are calls of a compiled
+    function in one line, replays that make no nodes among them.
 
     Profiling itself takes some tens of microseconds a node, which are in `overhead` and in no other
     time, and a tenth of a microsecond for each node of a sweep, which is in its time.
@@ -281,7 +283,7 @@ class profile(Asking):  # noqa: N801 - a context manager, called as a function
     Attributes
     ----------
     wall, counted, overhead : float
-        Seconds inside the context, on nodes, and for profiling itself.
+        Seconds inside the context, on nodes and compiled functions, and for profiling itself.
     elsewhere : float
         What is left of them.
 
@@ -371,6 +373,25 @@ class profile(Asking):  # noqa: N801 - a context manager, called as a function
             entry.forward += seconds
             self.counted += seconds
 
+    @contextmanager
+    def calling(self, name: str) -> Iterator[None]:
+        """Count a call of a compiled function, less what is counted within it."""
+        asked = perf_counter()
+        lines = tuple(user_lines())
+        entry = self._entries.setdefault((-1, name, lines), Entry(-1, name, "", lines))
+        self.begin()
+        self.overhead += self._since - asked
+        began, counted, overhead = self._since, self.counted, self.overhead
+        try:
+            yield
+        finally:
+            within = self.counted - counted + self.overhead - overhead
+            seconds = max(perf_counter() - began - within, 0.0)
+            entry.calls += 1
+            entry.forward += seconds
+            self.counted += seconds
+            self.begin()
+
     def clock(self) -> Clock:
         """Give what a sweep is to fill with the nodes that it comes to."""
         return Clock(self)
@@ -413,7 +434,7 @@ class profile(Asking):  # noqa: N801 - a context manager, called as a function
 
     @property
     def elsewhere(self) -> float:
-        """Seconds inside the context that were spent neither on nodes nor for profiling."""
+        """Seconds inside the context that were spent on nothing that is counted."""
         return max(self.wall - self.counted - self.overhead, 0.0)
 
     @property
@@ -481,9 +502,9 @@ class profile(Asking):  # noqa: N801 - a context manager, called as a function
         if not self.wall:
             return "no time was taken; enter it as a context"
         return (
-            f"{self.wall * 1e3:.1f} ms in all, {self.counted * 1e3:.1f} ms of them on nodes, "
-            f"{self.overhead * 1e3:.1f} ms for profiling itself, {self.elsewhere * 1e3:.1f} ms "
-            "elsewhere: your own Python, plain arrays, imports, replays of compiled functions"
+            f"{self.wall * 1e3:.1f} ms in all, {self.counted * 1e3:.1f} ms of them on nodes and "
+            f"compiled functions, {self.overhead * 1e3:.1f} ms for profiling itself, "
+            f"{self.elsewhere * 1e3:.1f} ms elsewhere: your own Python, plain arrays, imports"
         )
 
     def _tables(self) -> list[tuple[str, list[Spent]]]:

@@ -382,15 +382,19 @@ def published(
     return attributes_of(module), listed(names)
 
 
-class NoModule(ModuleType):
-    """A module that other libraries have: it can be imported, and says what to write when used."""
+class ImportHints:
+    """The last of Python's finders of modules: it says of names of other libraries what to write.
 
-    def __init__(self, name: str, message: str) -> None:
-        super().__init__(name)
-        self.message = message
+    Python asks it for ``import tape_ad.numpy`` and ``from tape_ad import jit`` when it has found
+    nothing itself.
+    """
 
-    def __getattr__(self, name: str) -> NoReturn:
-        raise AttributeError(self.message)
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> None:
+        """Find no module, and raise an error where the table knows better."""
+        package, _, last = name.rpartition(".")
+        if words := hint_for(package, last):
+            raise ModuleNotFoundError(f"{package} has no {last}{words}")
 
 
 class MigrationHint:
