@@ -297,15 +297,10 @@ def composition(function: F) -> F:
 
 def batch_in(key: Any) -> Any:
     """Give the batch whose arrays are in a key, if there are any."""
-    if not PLAIN_ENTRIES.issuperset(map(type, key)):
-        for entry in key:
-            if (batch := getattr(entry, "batch_here", None)) is not None:
-                return batch
+    for entry in key:
+        if type(entry) is not slice and (batch := getattr(entry, "batch_here", None)) is not None:
+            return batch
     return None
-
-
-PLAIN_ENTRIES = frozenset({slice, int, np.ndarray, type(None), type(...)})
-"""The types of what stands in most keys, of no batch."""
 
 
 def as_in_key(array: Any, key: Any) -> Any:
