@@ -5,7 +5,7 @@ general way is `record_general`; the others do the same for what most calls are,
 (docs/performance.md says what each of them saves).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from operator import getitem
 from typing import Any
 
@@ -280,6 +280,7 @@ def record_two(function: Function, x: Any, y: Any) -> Any:  # noqa: PLR0911, PLR
         return record_binary_slow(function, x, y)
     parents: Any
     partials: Any
+    array = None  # among the operands
     try:
         if x_kind is y_kind:
             record = x.record
@@ -296,6 +297,8 @@ def record_two(function: Function, x: Any, y: Any) -> Any:  # noqa: PLR0911, PLR
             beside = (HANDLE, y if y_kind in NUMBERS else (ARRAY, y.shape, y.dtype))
             if type(data) not in PLAIN_TYPES and record.ambient is not None:
                 y = record.ambient.lift(y)
+            elif y_kind is ndarray:
+                array = y
             out = function(data, y)
             partials = makers[0](out, data, y)
         elif x_kind in PLAIN_TYPES:
@@ -303,13 +306,18 @@ def record_two(function: Function, x: Any, y: Any) -> Any:  # noqa: PLR0911, PLR
             beside = (x if x_kind in NUMBERS else (ARRAY, x.shape, x.dtype), HANDLE)
             if type(data) not in PLAIN_TYPES and record.ambient is not None:
                 x = record.ambient.lift(x)
+            elif x_kind is ndarray:
+                array = x
             out = function(x, data)
             partials = makers[1](out, x, data)
         else:
             return record_binary_slow(function, x, y)
     except ValueError as error:
         raise_with_name(function, (x, y), error)
-    return record.note(function, (x, y), NO_OPTIONS, out, parents, partials, None, beside)
+    handle = record.note(function, (x, y), NO_OPTIONS, out, parents, partials, None, beside)
+    if array is not None and getattr(partials, "kept", partials) is array:
+        record._keep(handle.index, array)
+    return handle
 
 
 def record_binary_slow(function: Function, x: Any, y: Any) -> Any:
@@ -345,7 +353,19 @@ def record_several(function: Function, args: tuple[Any, ...], ambient: Any) -> A
     except ValueError as error:
         raise_with_name(function, args, error)
     beside = beside_several(record, parents, args, NO_OPTIONS)
-    return record.note(function, args, NO_OPTIONS, out, parents, partials, None, beside)
+    handle = record.note(function, args, NO_OPTIONS, out, parents, partials, None, beside)
+    keep_operands(record, handle.index, args, partials)
+    return handle
+
+
+def keep_operands(
+    record: Any, node: int, operands: tuple[Any, ...], partials: Iterable[Any]
+) -> None:
+    """Let a record look after the plain operands that partials hold as they were given."""
+    for partial in partials:
+        array = getattr(partial, "kept", partial)
+        if type(array) is ndarray and any(array is each for each in operands):
+            record._keep(node, array)
 
 
 def record_item(x: Any, key: Any) -> Any:
@@ -460,6 +480,8 @@ def record_lone(
         return record.note(CONSTANT, (), NO_OPTIONS, out) if out.size == 0 else out
     beside = unary_metadata(x, args, kwargs) if kwargs or len(args) > 1 else None
     handle = record.note(function, args, kwargs, out, index, partial, None, beside)
+    if len(operands) > 1:
+        keep_operands(record, handle.index, operands, (partial,))
     kind = type(out)
     view = kind is not float64 and ((kind is ndarray and out.base is data) or is_view(out, data))
     if view and not linked(handle, x, index):  # it was written to meanwhile

@@ -65,9 +65,10 @@ class ComputationRecord(Shown):
     check_inputs : bool, optional
         Which arrays a sweep compares with what they were, to raise `MutatedInputError` if one was
         written to. The record never copies the arrays that it is given, so a gradient would be of
-        something else then. When left out, a few elements of what each leaf was made of, in a
-        fraction of a microsecond: small arrays as a whole, and of large ones the first and last
-        element and some between. With True, all elements of leaves and of every other array that
+        something else then. When left out, a few elements of what each leaf was made of, and
+        of the plain arrays that a handle was multiplied or divided by, in a fraction of a
+        microsecond: small arrays as a whole, and of large ones the first and last element and
+        some between. With True, all elements of leaves and of every other array that
         an operation used, constants among them, at the price of hashing each of them twice. With
         False, none.
     trace_source : bool
@@ -398,6 +399,12 @@ class ComputationRecord(Shown):
         leaf = self.note(None, (), NO_OPTIONS, data, (), (), None, path)
         self.inputs.append((leaf.index, few, noted, array))
         return leaf
+
+    def _keep(self, node: int, array: Any) -> None:
+        """Keep a few elements of an array that the partial of a node holds, as of a leaf."""
+        if self.check_inputs is None:
+            few = array if array.nbytes <= WHOLE else few_of(array)
+            self.kept.append((node, few, few.tobytes()))
 
     def _data_of(self, leaf: Any, path: str) -> Any:
         if type(leaf) is ndarray and leaf.dtype.kind == "f":  # nearly all are

@@ -84,6 +84,10 @@ def reverse_sweep(
         ) and reached is None:
             require_unchanged(arena, [root, *more])
             break
+    for _, few, noted in arena.kept:
+        if few.tobytes() != noted and reached is None:
+            require_unchanged(arena, [root, *more])
+            break
     if arena.observer is not None and reached is None:
         arena.observer.check()
         kept: dict[int, Array] = arena.observer.sweep(

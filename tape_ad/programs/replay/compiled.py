@@ -350,14 +350,17 @@ class Replayer:
         -------
         tuple or None
             What the function gives, the seconds that it took, and whether a replay gives the same;
-            None where that goes another way.
+            None where that goes another way, or would prove nothing: what is multiplied by zeros
+            may be anything.
         """
+        if not any(map(np.any, leaves)):
+            return None
         if path.made is None:
             path.kept = {*literals_of(path.program)}  # which nobody else refers to so far
             self._make(path)
         verification = Verification(path, self.function, given, given.leaves)
         out = verification.replayed(path.made)
-        if type(out) is not tuple:
+        if type(out) is not tuple or not all(map(np.any, out)):
             return None
         start = perf_counter()
         arrays = [

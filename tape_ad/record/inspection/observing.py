@@ -18,7 +18,7 @@ from tape_ad.record.inspection.pages.figures import Range
 from tape_ad.record.messages.callers import user_lines
 from tape_ad.record.primals import primal
 from tape_ad.record.sweeps import careful_sweep, reverse_sweep
-from tape_ad.record.watching import Watch, leaf_name
+from tape_ad.record.watching import Watch, leaf_name, node_name
 from tape_ad.rules.maps import Array
 
 # Where a nan or an inf came up first: what an error says of it
@@ -337,13 +337,6 @@ class Observer:
         """
         if self.wishes.nans and not is_finite(data := primal(t), self.wishes.infs):
             raise Finding(arena, node).of_tangent(data)
-
-
-def node_name(arena: Arena, node: int) -> str:
-    """Name a node and the line that it was made in, for an error."""
-    name = f"node %{node} ({function_name(arena.functions[node])})"
-    source = arena.sources.get(node)
-    return f"{name}, made at {line_name(source)}" if source else name
 
 
 def used_by(operands: Any, options: Mapping[str, Any]) -> list[tuple[str, Any]]:

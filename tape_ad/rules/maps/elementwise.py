@@ -1,6 +1,6 @@
 """Maps that act element by element, and broadcast unasked."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from attrs import define
@@ -111,6 +111,7 @@ class Divide:
 
     broadcasts: ClassVar[bool] = True
     fresh: ClassVar[bool] = True
+    kept: ClassVar[Any]  # another name of `divisor`
     pattern = elementwise
     divisor: Array
 
@@ -128,6 +129,9 @@ class Divide:
 
     def pull_chosen(self, ct: Array) -> Array:
         return unless_zero(ct, self.pull(ct))
+
+
+Divide.kept = Divide.divisor
 
 
 def unless_zero(ct: Array, pulled: Array) -> Array:

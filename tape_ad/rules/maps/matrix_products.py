@@ -1,7 +1,7 @@
 """Products with a matrix or with a stack of them."""
 
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from attrs import define, field
@@ -45,6 +45,7 @@ class MatmulLeft:
 
     broadcasts: ClassVar[bool] = True
     multiplies: ClassVar[bool] = True
+    kept: ClassVar[Any]  # another name of `right`
     right: Array
     ndim: int
 
@@ -90,6 +91,7 @@ class MatmulRight:
 
     broadcasts: ClassVar[bool] = True
     multiplies: ClassVar[bool] = True
+    kept: ClassVar[Any]  # another name of `left`
     left: Array
     ndim: int
 
@@ -136,6 +138,9 @@ class MatmulRight:
         if self.ndim != 2 or not small_and_plain(left, ct, left.shape[-1] * ct.shape[-1]):
             return None
         return left.reshape((-1, left.shape[-1])), ct.reshape((-1, ct.shape[-1]))
+
+
+MatmulLeft.kept, MatmulRight.kept = MatmulLeft.right, MatmulRight.left
 
 
 def rows_times(rows: Array, right: Array) -> Array:
