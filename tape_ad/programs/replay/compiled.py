@@ -353,7 +353,7 @@ class Replayer:
             None where that goes another way, or would prove nothing: what is multiplied by zeros
             may be anything.
         """
-        if not any(map(np.any, leaves)):
+        if not any(map(np.any, given.leaves)):
             return None
         if path.made is None:
             path.kept = {*literals_of(path.program)}  # which nobody else refers to so far
