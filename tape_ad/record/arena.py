@@ -116,6 +116,12 @@ class Arena:
         partial = self.partials[edge]
         return Released(node, self.functions[node]) if partial is None else as_map(partial)
 
+    def release(self, nodes: Iterable[int]) -> None:
+        """Give up the partials of some nodes."""
+        for node in nodes:
+            for edge in range(*self.starts[node : node + 2]):
+                self.partials[edge] = None
+
     def truncate(self, length: int) -> None:
         """Forget the nodes from `length` on, as if they had never been appended."""
         edges = self.starts[length]

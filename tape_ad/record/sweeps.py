@@ -100,9 +100,8 @@ def reverse_sweep(
     kept, hidden = swept(arena, root, seed, more, at_once, reached)
     if (hidden or chosen) and not are_finite(list(kept.values())):
         kept = careful_sweep(arena, root, seed, more, chosen)
-    for node in (reached or ()) if release else ():
-        for edge in range(*arena.starts[node : node + 2]):
-            arena.partials[edge] = None
+    if reached and release:
+        arena.release(reached)
     return kept
 
 

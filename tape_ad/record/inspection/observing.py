@@ -14,7 +14,7 @@ from tape_ad.base.naming import function_name, line_name
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT, Arena, held_arrays
 from tape_ad.record.call_metadata import written
-from tape_ad.record.inspection.pages.figures import Range
+from tape_ad.record.inspection.pages.figures import Range, shape_as_text
 from tape_ad.record.messages.callers import user_lines
 from tape_ad.record.primals import primal
 from tape_ad.record.sweeps import careful_sweep, reverse_sweep
@@ -169,7 +169,7 @@ def which(array: Any) -> str:
 def described(array: Any) -> str:
     """Say the dtype and shape of an array, and what its elements lie between."""
     array = np.asarray(array)
-    return f"{array.dtype}[{','.join(map(str, array.shape))}]: {Range.of(array)}"
+    return f"{array.dtype}{shape_as_text(array.shape)}: {Range.of(array)}"
 
 
 # What a record is asked to see to: the user's lines, nan, times, arrays that are written to
@@ -289,9 +289,7 @@ class Observer:
                     arena, root, seed, release=release, more=more, chosen=chosen, reached=reached
                 )
             kept = self.checked(arena, root, seed, more, chosen, reached)
-            for node in reached if release else ():
-                for edge in range(*arena.starts[node : node + 2]):
-                    arena.partials[edge] = None
+            arena.release(reached if release else ())
             return kept
         except Exception as error:
             if reached and not isinstance(error, FloatingPointError):

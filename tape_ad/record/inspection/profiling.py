@@ -1,5 +1,6 @@
 """Where time and memory go: by node, by function and by line of the user's; as text and as HTML."""
 
+import math
 import os
 import zlib
 from collections import defaultdict
@@ -14,7 +15,15 @@ from attrs import define, evolve, field, frozen
 from tape_ad.base.naming import file_title, function_name, line_name
 from tape_ad.record.arena import CONSTANT, Arena, held_arrays, held_bytes
 from tape_ad.record.inspection.observing import NO_WISHES, Asking, Observer, Wishes, wishes_here
-from tape_ad.record.inspection.pages.figures import Markup, bytes_as_text, document, table, tag
+from tape_ad.record.inspection.pages.figures import (
+    Markup,
+    aligned,
+    bytes_as_text,
+    document,
+    shape_as_text,
+    table,
+    tag,
+)
 from tape_ad.record.messages.callers import user_lines
 from tape_ad.record.tensor import Tensor
 from tape_ad.rules import load_lazy_tables
@@ -127,6 +136,7 @@ def box_of(name: str, frame: Frame, left: float, top: int, scale: float, whole: 
 
 
 HEADS = ("calls", "forward", "sweep", "share", "results", "held")
+RIGHT = range(1, len(HEADS) + 1)
 SHOWN = 20
 """How many rows a table on a terminal or in a notebook has."""
 
@@ -185,15 +195,7 @@ def table_text(title: str, rows: Sequence[Spent], *, most: int = SHOWN) -> str:
     whole = sum(row.seconds for row in rows)
     written = [cells(row, whole) for row in rows[:most]]
     rest = f"and {len(rows) - most:,} more" if len(rows) > most else ""
-    heads = [title, *HEADS]
-    widths = [max(map(len, column)) for column in zip(heads, *written, strict=True)]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in (heads, *written)
-    ]
+    lines = aligned([[title, *HEADS], *written], RIGHT)
     return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:], rest]).rstrip()
 
 
@@ -203,7 +205,7 @@ def as_table(title: str, rows: Sequence[Spent], *, most: int = SHOWN) -> Markup:
     written = [cells(row, whole) for row in rows[:most]]
     if len(rows) > most:
         written.append([f"and {len(rows) - most:,} more", *[""] * len(HEADS)])
-    return table([title, *HEADS], written, right=range(1, len(HEADS) + 1))
+    return table([title, *HEADS], written, right=RIGHT)
 
 
 def page(
@@ -246,10 +248,6 @@ class Entry:
     def title(self) -> str:
         """The node as a record prints it, without its operands; or what is no node."""
         return self.function if self.index < 0 else f"%{self.index} {self.function} {self.shape}"
-
-    def spent(self, name: str) -> Spent:
-        """Return the entry as a row of the table of a profile."""
-        return Spent(name, self.calls, self.forward, self.sweep, self.bytes, self.held)
 
 
 class Clock(list[int]):
@@ -419,13 +417,10 @@ class profile(Asking):  # noqa: N801 - a context manager, called as a function
         shape, dtype = record.shapes[node], record.dtypes[node]
         entry = self._entries.get(key := (node, name, shape, dtype, lines))
         if entry is None:
-            space = f"{dtype}[{','.join(map(str, shape))}]"
+            space = f"{dtype}{shape_as_text(shape)}"
             entry = self._entries[key] = Entry(node, name, space, lines)
         entry.calls += 1
-        count = dtype.itemsize
-        for length in shape:
-            count *= length
-        entry.bytes += count
+        entry.bytes += math.prod(shape) * dtype.itemsize
         first, last = record.starts[node : node + 2]
         entry.held += held_bytes(held_arrays(record.partials[first:last]))
         return entry
@@ -441,7 +436,7 @@ class profile(Asking):  # noqa: N801 - a context manager, called as a function
     def by_node(self) -> list[Spent]:
         """Rows by node, those that took longest first."""
         return ranked(
-            each.spent(f"{each.title}{at(each.lines)}") for each in self._entries.values()
+            row_of(f"{each.title}{at(each.lines)}", [each]) for each in self._entries.values()
         )
 
     @property
@@ -511,13 +506,16 @@ class profile(Asking):  # noqa: N801 - a context manager, called as a function
         return [("function", self.by_function), ("line", self.by_line), ("node", self.by_node)]
 
     def _by(self, name_of: Callable[[Entry], str]) -> list[Spent]:
-        totals: dict[str, Entry] = {}
+        together: dict[str, list[Entry]] = defaultdict(list)
         for entry in self._entries.values():
-            name = name_of(entry)
-            total = totals.setdefault(name, Entry(0, name, "", ()))
-            for column in ("calls", "forward", "sweep", "bytes", "held"):
-                setattr(total, column, getattr(total, column) + getattr(entry, column))
-        return ranked(total.spent(name) for name, total in totals.items())
+            together[name_of(entry)].append(entry)
+        return ranked(row_of(name, entries) for name, entries in together.items())
+
+
+def row_of(name: str, entries: Iterable[Entry]) -> Spent:
+    """Add entries up to a row of the table of a profile."""
+    columns = ("calls", "forward", "sweep", "bytes", "held")
+    return Spent(name, **{each: sum(getattr(e, each) for e in entries) for each in columns})
 
 
 def ranked(rows: Iterable[Spent]) -> list[Spent]:
