@@ -87,11 +87,11 @@ def test_a_plain_array_that_a_partial_holds_is_looked_at(name: str) -> None:
 def test_a_batch_whose_memory_is_filled_anew_before_the_sweep(size: int) -> None:
     batch = np.ones((size, 2))
     w = ta.ComputationRecord().tensor(np.ones(2))
-    loss = np.mean((batch @ w) ** 2)
+    loss: Any = np.mean((batch @ w) ** 2)
     batch[:] = 3.0
     with pytest.raises(MutatedInputError, match=r"node %1 \(matmul\) was computed with it"):
         loss.grad()
-    again = np.mean((batch @ w) ** 2)  # what is swept from now on has not changed since
+    again: Any = np.mean((batch @ w) ** 2)  # what is swept from now on has not changed since
     np.testing.assert_allclose(again.grad().wrt(w), [36.0, 36.0])
 
 

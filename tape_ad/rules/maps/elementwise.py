@@ -1,6 +1,7 @@
 """Maps that act element by element, and broadcast unasked."""
 
-from typing import Any, ClassVar
+from operator import attrgetter
+from typing import ClassVar
 
 import numpy as np
 from attrs import define
@@ -111,7 +112,7 @@ class Divide:
 
     broadcasts: ClassVar[bool] = True
     fresh: ClassVar[bool] = True
-    kept: ClassVar[Any]  # another name of `divisor`
+    kept = property(attrgetter("divisor"))
     pattern = elementwise
     divisor: Array
 
@@ -129,9 +130,6 @@ class Divide:
 
     def pull_chosen(self, ct: Array) -> Array:
         return unless_zero(ct, self.pull(ct))
-
-
-Divide.kept = Divide.divisor
 
 
 def unless_zero(ct: Array, pulled: Array) -> Array:

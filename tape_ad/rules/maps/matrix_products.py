@@ -1,7 +1,8 @@
 """Products with a matrix or with a stack of them."""
 
 import math
-from typing import Any, ClassVar
+from operator import attrgetter
+from typing import ClassVar
 
 import numpy as np
 from attrs import define, field
@@ -45,7 +46,7 @@ class MatmulLeft:
 
     broadcasts: ClassVar[bool] = True
     multiplies: ClassVar[bool] = True
-    kept: ClassVar[Any]  # another name of `right`
+    kept = property(attrgetter("right"))
     right: Array
     ndim: int
 
@@ -91,7 +92,7 @@ class MatmulRight:
 
     broadcasts: ClassVar[bool] = True
     multiplies: ClassVar[bool] = True
-    kept: ClassVar[Any]  # another name of `left`
+    kept = property(attrgetter("left"))
     left: Array
     ndim: int
 
@@ -138,9 +139,6 @@ class MatmulRight:
         if self.ndim != 2 or not small_and_plain(left, ct, left.shape[-1] * ct.shape[-1]):
             return None
         return left.reshape((-1, left.shape[-1])), ct.reshape((-1, ct.shape[-1]))
-
-
-MatmulLeft.kept, MatmulRight.kept = MatmulLeft.right, MatmulRight.left
 
 
 def rows_times(rows: Array, right: Array) -> Array:
