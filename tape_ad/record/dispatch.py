@@ -354,7 +354,8 @@ def record_several(function: Function, args: tuple[Any, ...], ambient: Any) -> A
         raise_with_name(function, args, error)
     beside = beside_several(record, parents, args, NO_OPTIONS)
     handle = record.note(function, args, NO_OPTIONS, out, parents, partials, None, beside)
-    keep_operands(record, handle.index, args, partials)
+    if len(parents) < len(args):
+        keep_operands(record, handle.index, args, partials)
     return handle
 
 
@@ -364,8 +365,10 @@ def keep_operands(
     """Let a record look after the plain operands that partials hold as they were given."""
     for partial in partials:
         array = getattr(partial, "kept", partial)
-        if type(array) is ndarray and any(array is each for each in operands):
-            record._keep(node, array)
+        if type(array) is ndarray:
+            for each in operands:
+                if each is array:
+                    record._keep(node, array)
 
 
 def record_item(x: Any, key: Any) -> Any:
