@@ -22,6 +22,7 @@ def pages(found: Run, chart: str) -> dict[str, str]:
         "benchmarks-in-detail.md": in_detail(found),
         "benchmarks-native.md": of_native_code(found),
         "benchmarks-by-function.md": by_function(found),
+        "benchmarks-workloads.md": workloads(found),
     }
     return {name: "\n".join(lines) + "\n" for name, lines in parts.items()}
 
@@ -35,7 +36,8 @@ def for_users(found: Run, chart: str) -> list[str]:
         "process; they run in turn, on one core, with one thread for linear algebra. Before any",
         f"time is taken, all derivatives are compared in float64 and agree to {TOLERANCE:.0e}.",
         "[In detail](benchmarks-in-detail.md) are the targets and compiled code,",
-        "[by function](benchmarks-by-function.md) single functions and what each workload is.",
+        "[by function](benchmarks-by-function.md) single functions; there is also a page of",
+        "[what each workload is](benchmarks-workloads.md).",
         "",
         f"![How many times as long as tape_ad each library takes]({chart})",
         "",
@@ -124,7 +126,7 @@ def of_native_code(found: Run) -> list[str]:
 
 
 def by_function(found: Run) -> list[str]:
-    """Write what single functions take, how sure that is, and what each workload is."""
+    """Write what single functions take, how sure that is, and how time grows."""
     return [
         "# Benchmarks by function",
         "",
@@ -144,9 +146,15 @@ def by_function(found: Run) -> list[str]:
         "collector, which looks through all that is kept, and of the processor's caches.",
         "",
         *grown(found),
+    ]
+
+
+def workloads(found: Run) -> list[str]:
+    """Write what each workload is, and who does not take part in it."""
+    return [
+        "# What each workload is, and who does not take part",
         "",
-        "## What each workload is, and who does not take part",
-        "",
+        *WRITTEN,
         *(
             f"- **{r.workload.name}** ({r.workload.dtype}): {r.workload.title}.{absent(r)}"
             for r in found.results

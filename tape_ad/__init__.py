@@ -13,7 +13,7 @@ from tape_ad import errors
 from tape_ad.base.arrays.adapters import register_adapter as _register_adapter
 from tape_ad.record.gradients import Gradients
 from tape_ad.record.inspection.observing import debug_nans
-from tape_ad.record.messages.migration_hints import NoModule as _NoModule
+from tape_ad.record.messages.migration_hints import ImportHints as _ImportHints
 from tape_ad.record.messages.migration_hints import attributes_of as _attributes_of
 from tape_ad.record.messages.migration_hints import listed as _listed
 from tape_ad.record.record import ComputationRecord, Node
@@ -94,7 +94,5 @@ __getattr__ = _attributes_of(
         "sparsity": "tape_ad.sparse_derivatives.jacobians",
     },
 )
-_sys.modules["tape_ad.numpy"] = _NoModule(
-    "tape_ad.numpy", "NumPy's own functions take handles; write import numpy as np"
-)
+_sys.meta_path.append(_ImportHints)
 __dir__ = _listed(__all__, "__version__")

@@ -188,6 +188,14 @@ def slots_filled(tree: Any) -> dict[str, Any]:
     return found
 
 
+def content_of(cell: types.CellType, default: Any = MISSING) -> Any:
+    """Give what a variable of an enclosing function holds; `MISSING` where it is not bound yet."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return default
+
+
 def like(tree: Any, base: type, *args: Any) -> Any:
     """Make an instance of the class of another, with its attributes, as `base` makes one."""
     made = base.__new__(tree.__class__, *args)

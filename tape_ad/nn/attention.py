@@ -259,13 +259,7 @@ class MultiHeadAttention(Layer):
         ]
 
     def _to_itself(
-        self,
-        store: Params,
-        x: Array,
-        mask: Array | None,
-        is_causal: bool,
-        rate: float,
-        rng: Rng,
+        self, store: Params, x: Array, mask: Array | None, is_causal: bool, rate: float, rng: Rng
     ) -> Array:
         """Let an input attend to itself: it is projected once, and split into heads by a view."""
         e, heads = self.embed_dim, self.num_heads

@@ -13,7 +13,16 @@ from tape_ad.extend.arrays import Array, as_array
 from tape_ad.nn.calls import Params, Rng, layer_call, of_two
 from tape_ad.nn.initializers import uniform
 from tape_ad.nn.layers import FLOAT64
-from tape_ad.nn.stores import Layer, Parameter, as_dtype, as_length, floating, named, positive
+from tape_ad.nn.stores import (
+    Layer,
+    Parameter,
+    as_dtype,
+    as_length,
+    drawn_alike,
+    floating,
+    named,
+    positive,
+)
 from tape_ad.rules.nn.images import Windows, convolve_images, correlate_images, image_adjoint
 
 __all__ = [
@@ -114,20 +123,11 @@ def conv2d(
     return convolve(2, x, weight, bias, stride, padding, dilation, groups)
 
 
-def convolve(
-    rank: int,
-    x: Array,
-    weight: Array,
-    bias: Array | None,
-    stride: Lengths,
-    padding: Lengths | str,
-    dilation: Lengths,
-    groups: int,
-) -> Array:
-    """Convolve images in one or two dimensions, for `conv1d` and `conv2d`."""
+def convolve(rank: int, x: Array, weight: Array, bias: Array | None, *moves: Any) -> Array:
+    """Convolve in one or two dimensions, with stride, padding, dilation and groups for moves."""
     name = f"conv{rank}d"
-    x, weight, bias = checked_operands(name, rank, x, weight, bias, groups)
-    windows = windows_of(name, x, weight.shape[2:], stride, padding, dilation, groups)
+    x, weight, bias = checked_operands(name, rank, x, weight, bias, moves[-1])
+    windows = windows_of(name, x, weight.shape[2:], *moves)
     batch = x if x.ndim == rank + 2 else x[None]
     if bias is None:
         out = correlate_images(batch, weight, windows=windows)
@@ -177,8 +177,9 @@ def conv_transpose1d(
     >>> conv_transpose1d(np.array([[1.0, 2.0]]), np.array([[[1.0, 10.0]]]), stride=2)
     array([[ 1., 10.,  2., 20.]])
     """
-    args = (stride, padding, output_padding, groups, dilation)
-    return convolve_transposed(1, x, weight, bias, *args)
+    return convolve_transposed(
+        1, x, weight, bias, stride, padding, output_padding, groups, dilation
+    )
 
 
 @of_two
@@ -218,8 +219,9 @@ def conv_transpose2d(
             [2., 4., 2.],
             [1., 2., 1.]]])
     """
-    args = (stride, padding, output_padding, groups, dilation)
-    return convolve_transposed(2, x, weight, bias, *args)
+    return convolve_transposed(
+        2, x, weight, bias, stride, padding, output_padding, groups, dilation
+    )
 
 
 def checked_operands(
@@ -259,18 +261,11 @@ def checked_operands(
 
 
 def convolve_transposed(
-    rank: int,
-    x: Array,
-    weight: Array,
-    bias: Array | None,
-    stride: Lengths,
-    padding: Lengths,
-    output_padding: Lengths,
-    groups: int,
-    dilation: Lengths,
+    rank: int, x: Array, weight: Array, bias: Array | None, *moves: Any
 ) -> Array:
-    """Apply the adjoint of a convolution, for `conv_transpose1d` and `conv_transpose2d`."""
+    """Apply the adjoint of a convolution; its moves are in the order of `conv_transpose1d`."""
     name = f"conv_transpose{rank}d"
+    stride, padding, output_padding, groups, dilation = moves
     x, weight, bias = checked_operands(name, rank, x, weight, bias, groups, transposed=True)
     kernel = weight.shape[2:]
     steps, around, more, apart = (
@@ -456,14 +451,10 @@ class Convolution(Layer):
     @property
     def own_parameters(self) -> dict[str, Parameter]:
         """The kernels, and the bias if there is one."""
-        inputs = self._shape[1:]
-        draw = uniform(1 / math.sqrt(math.prod(inputs)))
-        shapes = {"weight": self._shape, "bias": (self.out_channels,)}
-        return {
-            f"{self.name}.{which}": Parameter(shape, self.dtype, draw)
-            for which, shape in shapes.items()
-            if which == "weight" or self.bias
-        }
+        shapes = {"weight": self._shape}
+        if self.bias:
+            shapes["bias"] = (self.out_channels,)
+        return drawn_alike(self, shapes, uniform(1 / math.sqrt(math.prod(self._shape[1:]))))
 
     @property
     def _shape(self) -> tuple[int, ...]:
@@ -571,8 +562,7 @@ class ConvTranspose(Convolution):
 
     def _apply(self, x: Array, weight: Array, bias: Array | None) -> Array:
         more = (self.output_padding, self.groups, self.dilation)
-        padding: Any = self.padding
-        return convolve_transposed(self.rank, x, weight, bias, self.stride, padding, *more)
+        return convolve_transposed(self.rank, x, weight, bias, self.stride, self.padding, *more)
 
 
 @frozen

@@ -154,11 +154,7 @@ def kaiming_normal(
 
 
 def xavier_uniform(
-    rng: np.random.Generator,
-    shape: Shape,
-    dtype: npt.DTypeLike = np.float64,
-    *,
-    gain: float = 1.0,
+    rng: np.random.Generator, shape: Shape, dtype: npt.DTypeLike = np.float64, *, gain: float = 1.0
 ) -> Plain:
     """Draw from U(-b, b) with b = gain * sqrt(6 / (fan_in + fan_out)): Glorot's initialisation.
 
@@ -189,11 +185,7 @@ def xavier_uniform(
 
 
 def xavier_normal(
-    rng: np.random.Generator,
-    shape: Shape,
-    dtype: npt.DTypeLike = np.float64,
-    *,
-    gain: float = 1.0,
+    rng: np.random.Generator, shape: Shape, dtype: npt.DTypeLike = np.float64, *, gain: float = 1.0
 ) -> Plain:
     """Draw from N(0, s²) with s = gain * sqrt(2 / (fan_in + fan_out)): Glorot's initialisation.
 
@@ -243,11 +235,7 @@ def lecun_normal(
 
 
 def orthogonal(
-    rng: np.random.Generator,
-    shape: Shape,
-    dtype: npt.DTypeLike = np.float64,
-    *,
-    gain: float = 1.0,
+    rng: np.random.Generator, shape: Shape, dtype: npt.DTypeLike = np.float64, *, gain: float = 1.0
 ) -> Plain:
     """Draw a matrix with orthonormal rows or columns, whichever are fewer, times the gain.
 
@@ -291,10 +279,7 @@ def orthogonal(
 
 
 GAINS: dict[str, Callable[[float], float]] = {
-    "linear": lambda a: 1.0,
-    "conv1d": lambda a: 1.0,
-    "conv2d": lambda a: 1.0,
-    "sigmoid": lambda a: 1.0,
+    **dict.fromkeys(("linear", "conv1d", "conv2d", "sigmoid"), lambda a: 1.0),
     "tanh": lambda a: 5.0 / 3,
     "relu": lambda a: math.sqrt(2.0),
     "leaky_relu": lambda a: math.sqrt(2.0 / (1 + a * a)),

@@ -14,11 +14,13 @@ from tape_ad.nn.initializers import normal, uniform
 from tape_ad.nn.stores import (
     Layer,
     Parameter,
+    Shape,
     as_dtype,
     as_input,
     as_length,
     check_probability,
     check_step,
+    drawn_alike,
     floating,
     named,
     positive,
@@ -86,13 +88,10 @@ class Linear(Layer):
     @property
     def own_parameters(self) -> dict[str, Parameter]:
         """The weight, and the bias if there is one."""
-        draw = uniform(1 / math.sqrt(self.in_features))
-        shapes = {"weight": (self.in_features, self.out_features), "bias": (self.out_features,)}
-        return {
-            f"{self.name}.{which}": Parameter(shape, self.dtype, draw)
-            for which, shape in shapes.items()
-            if which == "weight" or self.bias
-        }
+        shapes: dict[str, Shape] = {"weight": (self.in_features, self.out_features)}
+        if self.bias:
+            shapes["bias"] = (self.out_features,)
+        return drawn_alike(self, shapes, uniform(1 / math.sqrt(self.in_features)))
 
     @layer_call
     def __call__(
@@ -369,13 +368,7 @@ class Flatten(Layer):
 Step = Layer | Callable[[Array], Array]
 
 
-def run(
-    step: Step,
-    store: Params,
-    x: Array,
-    rng: Rng,
-    training: bool,
-) -> Array:
+def run(step: Step, store: Params, x: Array, rng: Rng, training: bool) -> Array:
     """Call a layer, or a plain function of its input."""
     if isinstance(step, Layer):
         return step(store, x, rng=rng, training=training)

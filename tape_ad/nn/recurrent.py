@@ -21,6 +21,7 @@ from tape_ad.nn.stores import (
     as_dtype,
     as_input,
     as_length,
+    drawn_alike,
     floating,
     named,
     positive,
@@ -49,6 +50,7 @@ class Cell(Layer):
     input_size: int = field(converter=as_length, validator=positive)
     hidden_size: int = field(converter=as_length, validator=positive)
     bias: bool = True
+    dtype: np.dtype[Any] = field(default=FLOAT64, converter=as_dtype, validator=floating)
 
     @property
     def _own_shapes(self) -> dict[str, tuple[int, ...]]:
@@ -60,12 +62,7 @@ class Cell(Layer):
     @property
     def own_parameters(self) -> dict[str, Parameter]:
         """The weights and biases of the input and of the hidden state."""
-        draw = uniform(1 / math.sqrt(self.hidden_size))
-        dtype: np.dtype[Any] = self.dtype  # type: ignore[attr-defined]  # the last field of each
-        return {
-            f"{self.name}.{which}": Parameter(shape, dtype, draw)
-            for which, shape in self._own_shapes.items()
-        }
+        return drawn_alike(self, self._own_shapes, uniform(1 / math.sqrt(self.hidden_size)))
 
     def _values(self, store: Params, x: Array, rng: Rng, owner: Layer, end: str = "") -> Values:
         """Look the parameters up: weight_ih, weight_hh, bias_ih, bias_hh."""
@@ -218,8 +215,6 @@ class LSTMCell(Cell):
 
     blocks: ClassVar[int] = 4
 
-    dtype: np.dtype[Any] = field(default=FLOAT64, converter=as_dtype, validator=floating)
-
     def __call__(
         self,
         store: Params,
@@ -291,8 +286,6 @@ class GRUCell(HiddenCell):
 
     blocks: ClassVar[int] = 3
 
-    dtype: np.dtype[Any] = field(default=FLOAT64, converter=as_dtype, validator=floating)
-
     def _step(self, values: Values, x: Array, state: State) -> State:
         w, u, b, c = values
         [hidden] = state
@@ -329,13 +322,8 @@ class Recurrent(Layer):
 
     def _cell(self, input_size: int) -> Cell:
         """Make a cell; 0 is for the input of the whole layer."""
-        return self.cell(
-            self.name,
-            input_size or self.input_size,
-            self.hidden_size,
-            self.bias,
-            dtype=self.dtype,  # type: ignore[call-arg]  # the last field of each
-        )
+        size = input_size or self.input_size
+        return self.cell(self.name, size, self.hidden_size, self.bias, dtype=self.dtype)
 
     @property
     def own_parameters(self) -> dict[str, Parameter]:

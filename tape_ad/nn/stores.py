@@ -161,6 +161,12 @@ class Parameter:
 may_be_missing(Parameter.__init__, None, None)
 
 
+def drawn_alike(layer: Any, shapes: Mapping[str, Shape], draw: Initializer) -> dict[str, Parameter]:
+    """Describe parameters of a layer that are drawn alike, by the ends of their names."""
+    dtype = layer.dtype
+    return {f"{layer.name}.{end}": Parameter(shapes[end], dtype, draw) for end in shapes}
+
+
 class ParametersOfLayers(dict[str, Parameter]):
     """Parameters by name, which are read as ``layer.parameters``; calling them says so."""
 
@@ -221,13 +227,7 @@ class Layer:
         return super().__new__(cls)
 
     def __call__(
-        self,
-        store: Params,
-        x: Array,
-        /,
-        *,
-        rng: Rng = None,
-        training: bool = False,
+        self, store: Params, x: Array, /, *, rng: Rng = None, training: bool = False
     ) -> Array:
         """Apply the layer to an input, with the parameters in a store.
 

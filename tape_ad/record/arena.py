@@ -51,6 +51,8 @@ class Arena:
     inputs : list of tuple of int, array, bytes and array
         Leaves, a few elements of each in the memory that it was made of, what they were then, and
         the array itself; see `tape_ad.record.watching`.
+    kept : list of tuple of int, array and bytes
+        Nodes with an array that they were computed with and that their partial holds, likewise.
     within : Arena or None
         The arena that this one is nested in.
     observer : Observer or None
@@ -87,6 +89,7 @@ class Arena:
     marks: list[object] = field(factory=list, init=False)
     sources: dict[int, tuple[str, int, str]] = field(factory=dict, init=False)
     inputs: list[tuple[int, Array, bytes, Array]] = field(factory=list, init=False)
+    kept: list[tuple[int, Array, bytes]] = field(factory=list, init=False)
     within: "Arena | None" = field(default=None, kw_only=True)
     observer: Any = field(default=None, init=False)
     appending: Any = field(default=None, init=False)
@@ -113,6 +116,12 @@ class Arena:
         partial = self.partials[edge]
         return Released(node, self.functions[node]) if partial is None else as_map(partial)
 
+    def release(self, nodes: Iterable[int]) -> None:
+        """Give up the partials of some nodes."""
+        for node in nodes:
+            for edge in range(*self.starts[node : node + 2]):
+                self.partials[edge] = None
+
     def truncate(self, length: int) -> None:
         """Forget the nodes from `length` on, as if they had never been appended."""
         edges = self.starts[length]
@@ -122,6 +131,7 @@ class Arena:
         for node in [node for node in self.sources if node >= length]:
             self.sources.pop(node)
         self.inputs = [noted for noted in self.inputs if noted[0] < length]
+        self.kept = [noted for noted in self.kept if noted[0] < length]
 
     @property
     def calls(self) -> dict[int, Any]:

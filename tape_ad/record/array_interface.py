@@ -16,6 +16,7 @@ from tape_ad.record.messages.libraries import (
     OWN,
     answer_to_scipy,
     dropped_in_a_library,
+    in_place_of_call,
     refuse_a_library,
 )
 from tape_ad.record.messages.migration_hints import MigrationHint
@@ -354,10 +355,9 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
 
     def __getitem__(self, key: Any) -> Self:
         kind = type(key)
-        if kind is not slice and kind is not int:
-            fixed = IMMUTABLE.issuperset(map(type, key)) if kind is tuple else kind in IMMUTABLE
-            if not fixed and is_copied(sys._getframe(1)):
-                key = as_it_is(key)
+        fixed = kind in IMMUTABLE or (kind is tuple and IMMUTABLE.issuperset(map(type, key)))
+        if not fixed and is_copied(sys._getframe(1)):
+            key = as_it_is(key)
         return self._item(self, key)
 
     # Conversions read the primal, and only where that is plainly meant
@@ -421,7 +421,8 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         instead = (
             BY_COMPILED_CODE
             if is_copied(frame)
-            else "write np.stack([...]) to join handles, or np.concatenate([...]), for a function "
+            else in_place_of_call(frame)
+            or "write np.stack([...]) to join handles, or np.concatenate([...]), for a function "
             "that takes one array; np.broadcast_to(t, shape) for an array full of one; "
             "rec.constant(array) to fill an array with them; t.data for the value alone; or call a "
             "NumPy function on the handle itself"
@@ -535,7 +536,7 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
     def __setitem__(self, key: Any, value: Any) -> None:
         """Change the array that the handle stands for, and all views of it, in the graph."""
         kind = type(key)
-        fixed = IMMUTABLE.issuperset(map(type, key)) if kind is tuple else kind in IMMUTABLE
+        fixed = kind in IMMUTABLE or (kind is tuple and IMMUTABLE.issuperset(map(type, key)))
         if not fixed and is_copied(sys._getframe(1)):
             key = as_it_is(key)
         self._assign(self, key, value)

@@ -520,7 +520,7 @@ class ArrayConstant(ConstantTensor):
     >>> for i in range(3):
     ...     powers[i] = x**i
     >>> np.sum(powers).grad().wrt(x)
-    array(7.)
+    np.float64(7.0)
     """
 
     __slots__ = ()

@@ -5,13 +5,13 @@ general way is `record_general`; the others do the same for what most calls are,
 (docs/performance.md says what each of them saves).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from operator import getitem
 from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.interpreter import NO_OPTIONS, call, plain, unwrapped, with_plain_ends
+from tape_ad.base.arrays.interpreter import NO_OPTIONS, call, unwrapped, with_plain_ends
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.base.naming import called, function_name
 from tape_ad.base.trees import flatten, map_leaves
@@ -69,6 +69,7 @@ from tape_ad.rules.numpy.indexing import filled_key
 # Calls that add no node of their own, and what is plain data
 
 ndarray = np.ndarray
+float64 = np.float64
 
 Function = Callable[..., Any]
 Options = Mapping[str, Any]
@@ -142,11 +143,11 @@ COMPARISONS = frozenset(
 HANDLELESS = PLAIN_TYPES | {type(None), type(...), bool, str, type, np.dtype, Window}
 """The types of operands and options that are no arrays of ours, nor hold any."""
 
+SPECIAL = frozenset({"out", "dtype", "signature", "where"})
+"""The options that are seen to before a rule is asked."""
+
 FEW = 1000
 """So many arguments, with what is in lists among them, are looked at in passing."""
-
-ENDS = frozenset({type(None), int})
-"""What the ends of a slice are, where they are no arrays."""
 
 
 def record_call(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS) -> Any:
@@ -188,17 +189,22 @@ def answer(  # noqa: PLR0912 - straight lines
     """
     record = None
     leaves: Any = [*args, *kwargs.values()] if kwargs else [*args]
+    if leaves and type(leaves[0]) is Tensor and HANDLELESS.issuperset(map(type, leaves[1:])):
+        record, leaves = leaves[0].record, ()  # as most are
     for x in leaves:  # which grows
         kind = type(x)
+        if kind in HANDLELESS:
+            continue
         if kind is Tensor:
             if record is None:
                 record = x.record
             elif x.record is not record:
                 break
-        elif kind in HANDLELESS:
-            continue
-        elif (kind is tuple or kind is list) and len(leaves) <= FEW:
-            leaves += x
+        elif kind is tuple or kind is list:
+            if not HANDLELESS.issuperset(map(type, x)):
+                if len(leaves) > FEW:
+                    break
+                leaves += x
         elif kind is slice:
             leaves += (x.start, x.stop, x.step)
         elif kind is Index:  # in a derivative of second order
@@ -274,6 +280,7 @@ def record_two(function: Function, x: Any, y: Any) -> Any:  # noqa: PLR0911, PLR
         return record_binary_slow(function, x, y)
     parents: Any
     partials: Any
+    array = None  # among the operands
     try:
         if x_kind is y_kind:
             record = x.record
@@ -290,6 +297,8 @@ def record_two(function: Function, x: Any, y: Any) -> Any:  # noqa: PLR0911, PLR
             beside = (HANDLE, y if y_kind in NUMBERS else (ARRAY, y.shape, y.dtype))
             if type(data) not in PLAIN_TYPES and record.ambient is not None:
                 y = record.ambient.lift(y)
+            elif y_kind is ndarray:
+                array = y
             out = function(data, y)
             partials = makers[0](out, data, y)
         elif x_kind in PLAIN_TYPES:
@@ -297,13 +306,18 @@ def record_two(function: Function, x: Any, y: Any) -> Any:  # noqa: PLR0911, PLR
             beside = (x if x_kind in NUMBERS else (ARRAY, x.shape, x.dtype), HANDLE)
             if type(data) not in PLAIN_TYPES and record.ambient is not None:
                 x = record.ambient.lift(x)
+            elif x_kind is ndarray:
+                array = x
             out = function(x, data)
             partials = makers[1](out, x, data)
         else:
             return record_binary_slow(function, x, y)
     except ValueError as error:
         raise_with_name(function, (x, y), error)
-    return record.note(function, (x, y), NO_OPTIONS, out, parents, partials, None, beside)
+    handle = record.note(function, (x, y), NO_OPTIONS, out, parents, partials, None, beside)
+    if array is not None and getattr(partials, "kept", partials) is array:
+        record._keep(handle.index, array)
+    return handle
 
 
 def record_binary_slow(function: Function, x: Any, y: Any) -> Any:
@@ -339,25 +353,34 @@ def record_several(function: Function, args: tuple[Any, ...], ambient: Any) -> A
     except ValueError as error:
         raise_with_name(function, args, error)
     beside = beside_several(record, parents, args, NO_OPTIONS)
-    return record.note(function, args, NO_OPTIONS, out, parents, partials, None, beside)
+    handle = record.note(function, args, NO_OPTIONS, out, parents, partials, None, beside)
+    if len(parents) < len(args):
+        keep_operands(record, handle.index, args, partials)
+    return handle
+
+
+def keep_operands(
+    record: Any, node: int, operands: tuple[Any, ...], partials: Iterable[Any]
+) -> None:
+    """Let a record look after the plain operands that partials hold as they were given."""
+    for partial in partials:
+        array = getattr(partial, "kept", partial)
+        if type(array) is ndarray:
+            for each in operands:
+                if each is array:
+                    record._keep(node, array)
 
 
 def record_item(x: Any, key: Any) -> Any:
     """Compute and record ``x[key]``: in straight lines for keys without arrays."""
-    if type(key) is slice:
-        if not (
-            ((end := key.start) is None or type(end) is int)
-            and ((end := key.stop) is None or type(end) is int)
-            and ((end := key.step) is None or type(end) is int)
+    for each in key if type(key) is tuple else (key,):
+        if type(each) is slice and not (
+            ((end := each.start) is None or type(end) is int)
+            and ((end := each.stop) is None or type(end) is int)
+            and ((end := each.step) is None or type(end) is int)
         ):
-            key = with_plain_ends(plain(key))
-    elif type(key) is tuple:
-        for each in key:
-            if type(each) is slice and not (
-                type(each.stop) in ENDS and type(each.start) in ENDS and type(each.step) in ENDS
-            ):
-                key = with_plain_ends(unwrapped(key))
-                break
+            key = with_plain_ends(unwrapped(key))
+            break
     record, index, data = x.record, x.index, x.data  # of one time: no call comes between
     filled = filled_key(key, data.ndim)
     if filled is None:
@@ -369,7 +392,7 @@ def record_item(x: Any, key: Any) -> Any:
     except ValueError as error:
         raise_with_name(getitem, (x,), error)
     kind = type(out)
-    view = kind is not np.float64 and ((kind is ndarray and out.base is data) or is_view(out, data))
+    view = kind is not float64 and ((kind is ndarray and out.base is data) or is_view(out, data))
     if view and not linked(handle, x, index):  # it was written to meanwhile
         return record_item(x, key)
     return handle
@@ -378,7 +401,7 @@ def record_item(x: Any, key: Any) -> Any:
 def record_any(function: Function, args: tuple[Any, ...], kwargs: Options = NO_OPTIONS) -> Any:
     """Compute and record any call at all."""
     entry = entry_of(function)
-    if kwargs:
+    if kwargs and not SPECIAL.isdisjoint(kwargs):
         if "out" in kwargs:
             return record_output_into(function, entry, args, kwargs)
         if "dtype" in kwargs or "signature" in kwargs:
@@ -439,7 +462,15 @@ def record_lone(
         values: tuple[Any, ...] = (data,)
     else:
         values = (*operands[:place], data, *operands[place + 1 :])
-    out, saved = computed(function, rule, values, call_options)
+    compute = rule.compute or function
+    if type(data) in PLAIN_TYPES:  # so that nothing has to be looked for again
+        compute = getattr(compute, "_implementation", compute)
+    try:
+        out = saved = compute(*values, **call_options)
+    except ValueError as error:
+        raise_with_name(function, values, error)
+    if rule.saves:
+        out, saved = out
     if type(out) is tuple or out.dtype.kind not in "fc":
         return checked_constant(function, out)
     if rule.variadic is not None:
@@ -452,8 +483,10 @@ def record_lone(
         return record.note(CONSTANT, (), NO_OPTIONS, out) if out.size == 0 else out
     beside = unary_metadata(x, args, kwargs) if kwargs or len(args) > 1 else None
     handle = record.note(function, args, kwargs, out, index, partial, None, beside)
+    if len(operands) > 1:
+        keep_operands(record, handle.index, operands, (partial,))
     kind = type(out)
-    view = kind is not np.float64 and ((kind is ndarray and out.base is data) or is_view(out, data))
+    view = kind is not float64 and ((kind is ndarray and out.base is data) or is_view(out, data))
     if view and not linked(handle, x, index):  # it was written to meanwhile
         return record_lone(call, rule, operands, place, options, call_options)
     return handle

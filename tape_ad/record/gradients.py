@@ -14,7 +14,7 @@ from tape_ad.base.trees import map_leaves
 from tape_ad.record.arena import CONSTANT, Arena
 from tape_ad.record.array_interface import ArrayInterface
 from tape_ad.record.inspection.pages.figures import Range, aligned, shape_as_text, shown_by_repr
-from tape_ad.record.primals import is_number_like, primal
+from tape_ad.record.primals import is_number, is_number_like, primal
 from tape_ad.rules.maps import Array
 
 if TYPE_CHECKING:
@@ -86,8 +86,9 @@ class Gradients:
         -------
         ndarray, or the same structure of them
             Of the handle's shape and dtype, behind the seed's leading axes if it had any; zeros
-            where the result does not depend on the handle. The arrays are read-only and stay so,
-            for two entries may share memory; copy one to write to it.
+            where the result does not depend on the handle. A handle of a number, as of a Python
+            float, has a number for its gradient, a ``np.float64``. The arrays are read-only and
+            stay so, for two entries may share memory; copy one to write to it.
 
         Raises
         ------
@@ -103,7 +104,7 @@ class Gradients:
         >>> x, y = rec.tensor(2.0), rec.tensor(3.0)
         >>> grads = (x * y).grad()
         >>> grads.wrt(x), grads.wrt({"y": y})
-        (array(3.), {'y': array(2.)})
+        (np.float64(3.0), {'y': np.float64(2.0)})
         """
         if not isinstance(tree, dict) and getattr(tree, "record", None) is not None:
             return self._entry(tree, "")
@@ -115,6 +116,13 @@ class Gradients:
         raise TypeError(
             "gradients are asked for by grads.wrt(handle), not by grads"
             + (f"[{handle!r}]; write grads.wrt(p)[{handle!r}]" if name else "[handle]")
+        )
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Refuse ``grads.w``, and name `wrt` instead."""
+        raise AttributeError(
+            f"gradients have no .{name}; they are asked for by grads.wrt(handle), or by "
+            "grads.wrt(p), which has the structure of p"
         )
 
     def __contains__(self, handle: Any) -> bool:
@@ -171,7 +179,7 @@ class Gradients:
             ct = ct.astype(data.dtype)  # a sum is in the machine's byte order
         if type(data) is not np.ndarray and is_later(data):
             return data.as_gradient(ct)
-        return sealed(ct)
+        return as_number(ct) if is_number_for(leaf, ct) else sealed(ct)
 
     def _index(self, handle: Any, path: str) -> int:
         record, arena = getattr(handle, "record", None), self._arena()
@@ -221,6 +229,16 @@ def sealed(array: Array) -> Array:
     if hasattr(array, "record"):  # a handle of an outer record, which may be a partial's as well
         array.data = sealed(array.data)
     return through_buffer_as_one(array) if is_traced(array) else array
+
+
+def is_number_for(leaf: Any, ct: Array) -> bool:
+    """Tell whether a derivative is a number as its leaf is, and no array of no axes."""
+    return ct.shape == () and is_number(leaf.data)
+
+
+def as_number(ct: Array) -> Array:
+    """Take an array of no axes to the number that NumPy would give, which nobody can write to."""
+    return ct if is_number(ct) else ct[()]
 
 
 def through_buffer(array: Array) -> Array:

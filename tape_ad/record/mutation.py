@@ -116,8 +116,7 @@ def linked(view: Handle, source: Handle, index: int) -> bool:
     memory = getattr(source, "memory", None)
     if record.functions[index if memory is None else memory.place] is None:
         if memory is None:  # a leaf, which is not assigned to, so that nobody asks for its views
-            memory = source.memory = new(Memory)  # its __init__ would take as long again
-            memory.data, memory.place, memory.owned, memory.boxes = source.data, index, True, ()
+            memory = source.memory = Memory(source.data, index, ())
         view.memory = memory
         return True
     mine = (get_ident(),)
@@ -127,13 +126,7 @@ def linked(view: Handle, source: Handle, index: int) -> bool:
         record.assigning = mine
         if source.index != index:
             return False
-        memory = getattr(source, "memory", None)
-        if memory is None:
-            memory = new(Memory)
-            memory.data, memory.place, memory.owned = source.data, index, True
-            memory.boxes = [ref(source)]
-            source.memory = memory
-        view.memory = memory
+        view.memory = memory = memory or Memory.shared_by(source, index)
         memory.boxes.append(ref(view))
         return True
     finally:

@@ -8,6 +8,8 @@ from tape_ad.base.arrays.overridable import is_later
 from tape_ad.record.array_operators import ArrayOperators
 from tape_ad.rules.maps import Array
 
+ndarray = np.ndarray
+
 PLAIN_TYPES = frozenset({np.ndarray, np.float64, np.float32, float, int, complex})
 """The types of operands that need no look."""
 
@@ -73,18 +75,18 @@ def read_only_primal(leaf: Any, path: str = "") -> Any:
 
 def is_view(out: Array, operand: Array) -> bool:
     """Tell whether NumPy made a view of an operand, which writing to either would show in."""
-    if type(out) is np.float64:  # a number is no view
-        return False
-    if type(out) is not np.ndarray or type(operand) is not np.ndarray:
+    if type(out) is not ndarray or type(operand) is not ndarray:
+        if type(out) is np.float64:  # a number is no view
+            return False
         out, operand = primal(out), primal(operand)
         if getattr(out, "source", None) is operand is not None:  # a view in each of a batch
             return True
         out, operand = memory_of(out), memory_of(operand)  # what is no array has no views
-        if type(out) is not np.ndarray or type(operand) is not np.ndarray:
+        if type(out) is not ndarray or type(operand) is not ndarray:
             return False
     base = out.base
     if base is None:
         return out is operand or operand.base is out
-    if type(base) is np.ndarray:  # the array that owns the memory
+    if type(base) is ndarray:  # the array that owns the memory
         return base is operand or base is operand.base
     return np.may_share_memory(out, operand)

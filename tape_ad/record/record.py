@@ -21,7 +21,7 @@ from tape_ad.record.inspection.views_of_records import Node, Shown, node_of
 from tape_ad.record.messages.migration_hints import unexpected, with_hints
 from tape_ad.record.messages.refusals import no_derivative
 from tape_ad.record.operands import as_operand, lifted
-from tape_ad.record.primals import is_number_like, memory_of
+from tape_ad.record.primals import is_number_like, primal
 from tape_ad.record.tensor import Tensor
 from tape_ad.record.watching import WHOLE, few_of
 
@@ -65,9 +65,10 @@ class ComputationRecord(Shown):
     check_inputs : bool, optional
         Which arrays a sweep compares with what they were, to raise `MutatedInputError` if one was
         written to. The record never copies the arrays that it is given, so a gradient would be of
-        something else then. When left out, a few elements of what each leaf was made of, in a
-        fraction of a microsecond: small arrays as a whole, and of large ones the first and last
-        element and some between. With True, all elements of leaves and of every other array that
+        something else then. When left out, a few elements of what each leaf was made of, and
+        of the plain arrays that a handle was multiplied or divided by, in a fraction of a
+        microsecond: small arrays as a whole, and of large ones the first and last element and
+        some between. With True, all elements of leaves and of every other array that
         an operation used, constants among them, at the price of hashing each of them twice. With
         False, none.
     trace_source : bool
@@ -170,7 +171,7 @@ class ComputationRecord(Shown):
         >>> for i in range(3):
         ...     powers[i] = x**i
         >>> np.sum(powers).grad().wrt(x)
-        array(7.)
+        np.float64(7.0)
         """
         return self.note(CONSTANT, (), NO_OPTIONS, self._data_of(data, ""))
 
@@ -336,7 +337,15 @@ class ComputationRecord(Shown):
 
     def __getitem__(self, index: int) -> Node:
         """Look at a node; negative indices count from the end."""
-        return node_of(self, range(len(self))[operator.index(index)])
+        if isinstance(index, str):
+            raise TypeError(
+                "a record's nodes are asked for by their numbers, rec[0]; handles by name are in "
+                f"what rec.bind(params) returned: p[{index!r}]"
+            )
+        at = operator.index(index)
+        if not -len(self) <= at < len(self):
+            raise IndexError(f"there is no node {at} in a record of {len(self)}")
+        return node_of(self, at % len(self))
 
     def __contains__(self, handle: Any) -> bool:
         """Tell whether a handle is of this record."""
@@ -382,9 +391,7 @@ class ComputationRecord(Shown):
 
     def _leaf(self, data: Any, path: str | None = None) -> Tensor:
         """Append a leaf, and keep a few elements of what it is made of, which a sweep compares."""
-        array = data
-        while type(array) is Tensor:
-            array = array.data
+        array = data if type(data) is ndarray else primal(data)
         if type(array) is not ndarray or self.check_inputs is not None:
             return self.note(None, (), NO_OPTIONS, data, (), (), None, path)
         few = array if array.nbytes <= WHOLE else few_of(array)
@@ -392,6 +399,12 @@ class ComputationRecord(Shown):
         leaf = self.note(None, (), NO_OPTIONS, data, (), (), None, path)
         self.inputs.append((leaf.index, few, noted, array))
         return leaf
+
+    def _keep(self, node: int, array: Any) -> None:
+        """Keep a few elements of an array that the partial of a node holds, as of a leaf."""
+        if self.check_inputs is None:
+            few = array if array.nbytes <= WHOLE else few_of(array)
+            self.kept.append((node, few, few.tobytes()))
 
     def _data_of(self, leaf: Any, path: str) -> Any:
         if type(leaf) is ndarray and leaf.dtype.kind == "f":  # nearly all are
@@ -424,8 +437,8 @@ def as_data(data: Any, path: str) -> Any:
         data = as_operand(data)
     except DtypeError as error:
         raise DtypeError(f"{place(path)} cannot be differentiated: {error}") from None
-    if not hasattr(data, "dtype") or isinstance(memory_of(data), np.generic):
-        data = asarray(data)
+    if not hasattr(data, "dtype"):
+        data = asarray(data)[()]
     if data.dtype.kind in "biu":
         return data.astype(np.float64)
     if data.dtype.kind not in "fc":

@@ -84,6 +84,10 @@ def reverse_sweep(
         ) and reached is None:
             require_unchanged(arena, [root, *more])
             break
+    for _, few, noted in arena.kept:
+        if few.tobytes() != noted and reached is None:
+            require_unchanged(arena, [root, *more])
+            break
     if arena.observer is not None and reached is None:
         arena.observer.check()
         kept: dict[int, Array] = arena.observer.sweep(
@@ -96,9 +100,8 @@ def reverse_sweep(
     kept, hidden = swept(arena, root, seed, more, at_once, reached)
     if (hidden or chosen) and not are_finite(list(kept.values())):
         kept = careful_sweep(arena, root, seed, more, chosen)
-    for node in (reached or ()) if release else ():
-        for edge in range(*arena.starts[node : node + 2]):
-            arena.partials[edge] = None
+    if reached and release:
+        arena.release(reached)
     return kept
 
 

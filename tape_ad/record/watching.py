@@ -8,7 +8,7 @@ from attrs import define, field
 from numpy.lib.stride_tricks import as_strided
 
 from tape_ad.base.errors import MutatedInputError
-from tape_ad.base.naming import line_name
+from tape_ad.base.naming import function_name, line_name
 from tape_ad.record.arena import Arena
 from tape_ad.record.call_metadata import name_of
 
@@ -50,7 +50,7 @@ def few_bytes(array: Plain) -> bytes:
 
 
 def require_unchanged(arena: Arena, ends: Iterable[int]) -> None:
-    """Compare the elements that were noted of leaves with what is there now, before a sweep.
+    """Compare the elements that were noted of arrays with what is there now, before a sweep.
 
     Parameters
     ----------
@@ -61,7 +61,8 @@ def require_unchanged(arena: Arena, ends: Iterable[int]) -> None:
     Raises
     ------
     MutatedInputError
-        It names the first leaf that has changed.
+        It names the first leaf that has changed, or the first node that was computed with an array
+        that has.
     """
     changed = [
         node
@@ -78,6 +79,15 @@ def require_unchanged(arena: Arena, ends: Iterable[int]) -> None:
                 "the derivative would be of something else; take the gradient before the update in "
                 "place, or make the leaf of a copy, array.copy()"
             )
+    changed = [node for node, few, noted in arena.kept if few.tobytes() != noted]
+    needed = sources_of(arena, [*ends]) if changed else ()
+    for node in changed:
+        if node in needed:
+            raise MutatedInputError(
+                f"an array was written to after {node_name(arena, node)} was computed with it, so "
+                "the derivative would be of something else; take the gradient before the update in "
+                "place, or compute with a copy, array.copy()"
+            )
 
 
 def sources_of(arena: Arena, waiting: list[int]) -> set[int]:
@@ -89,6 +99,13 @@ def sources_of(arena: Arena, waiting: list[int]) -> set[int]:
             found.add(node)
             waiting += arena.parents[arena.starts[node] : arena.starts[node + 1]]
     return found
+
+
+def node_name(arena: Arena, node: int) -> str:
+    """Name a node and the line that it was made in, for an error."""
+    name = f"node %{node} ({function_name(arena.functions[node])})"
+    source = arena.sources.get(node)
+    return f"{name}, made at {line_name(source)}" if source else name
 
 
 def leaf_name(arena: Arena, leaf: int) -> str:

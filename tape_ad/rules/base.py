@@ -172,6 +172,19 @@ class Refused:
 Entry = Rule | Derivation | Constant | Filled | Refused
 
 
+def writing(instead: str, body: Callable[..., Any] | None = None) -> Refused:
+    """Refuse a function that writes to its first argument.
+
+    Examples
+    --------
+    >>> table = {np.putmask: writing("write np.where(mask, values, t)")}
+    """
+    return Refused(
+        f"it writes to its first argument, and would drop the gradient; {instead}",
+        Facts(body=body, writes=True),
+    )
+
+
 def rule(
     *makers: Maker | None,
     signature: Signature | None = None,

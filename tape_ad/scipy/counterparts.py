@@ -477,5 +477,5 @@ WITH_VALUE: dict[Any, Entry] = {
         signature=with_value_signature,
         compute=compute,
         facts=facts.composed(composed_alone),
-    ),
+    )
 }

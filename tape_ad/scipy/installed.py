@@ -7,7 +7,6 @@ where it is called, and all others are as they were.
 
 import importlib
 import sys
-from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -16,14 +15,6 @@ ABSENT: Any = object()
 
 class MissingError(AttributeError):
     """A function of SciPy's was called that the installed release has not."""
-
-
-def asked(question: Callable[[], Any]) -> Any:
-    """Find out how the installed SciPy behaves; None where it has not what is asked of."""
-    try:
-        return question()
-    except MissingError:
-        return None
 
 
 class Missing:

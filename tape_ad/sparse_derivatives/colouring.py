@@ -162,13 +162,14 @@ def column_colors(pattern: Sparse) -> Array:
     """
     columns = pattern.tocsc()
     least = int(np.bincount(columns.indices, minlength=1).max())
-    best: Array = None
-    for order in column_orders(columns):
-        found = greedy(columns, order)
-        if best is None or found.max(initial=-1) < best.max(initial=-1):
-            best = found
-        if best.max(initial=-1) < least:
-            break
+    return fewest((greedy(columns, order) for order in column_orders(columns)), least)
+
+
+def fewest(found: Iterator[Array], least: int = 0) -> Array:
+    """Give the colours of which there are fewest; no more are looked at that have the least."""
+    best = next(found)
+    while best.max(initial=-1) >= least and (other := next(found, None)) is not None:
+        best = min(best, other, key=lambda colors: colors.max(initial=-1))
     return best
 
 
@@ -343,12 +344,7 @@ def star_colors(pattern: Sparse) -> Array:
     array([0, 1, 0, 2, 0, 1])
     """
     neighbours = neighbours_of(pattern)
-    best: Array = None
-    for order in vertex_orders(neighbours):
-        found = colored(neighbours, order.tolist())
-        if best is None or found.max(initial=-1) < best.max(initial=-1):
-            best = found
-    return best
+    return fewest(colored(neighbours, order.tolist()) for order in vertex_orders(neighbours))
 
 
 def neighbours_of(pattern: Sparse) -> list[list[int]]:

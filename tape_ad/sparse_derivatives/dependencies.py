@@ -14,7 +14,7 @@ from attrs import define, field, frozen
 from scipy.sparse import csr_array, eye_array, vstack
 
 from tape_ad.base.errors import OutputError
-from tape_ad.base.trees import flatten
+from tape_ad.base.trees import content_of, flatten
 from tape_ad.record.arena import Arena
 from tape_ad.record.primals import is_number_like
 from tape_ad.record.spaces import shape_of
@@ -408,7 +408,7 @@ PARTS: dict[Any, Callable[[Any], Iterable[Any]]] = {
     # another one each time that a maker runs
     FunctionType: lambda held: (
         held.__code__,
-        *(cell.cell_contents for cell in held.__closure__ or ()),
+        *map(content_of, held.__closure__ or ()),
     ),
     functools.partial: lambda held: (held.func, held.args, tuple(sorted(held.keywords.items()))),
 }

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from attrs import define, field, frozen
@@ -93,18 +93,50 @@ KEPT = 16
 """How many patterns are kept, for functions that take one branch or another."""
 
 
-class Way(Protocol):
-    """How the entries of a pattern are computed."""
+@frozen(eq=False)
+class Sweeps:
+    """Tangents and cotangents for the colours of rows and of columns.
+
+    Attributes
+    ----------
+    tangents, cotangents : array, shape (colours, n) and (colours, m)
+        Each a sum of the unit vectors of one colour.
+    pushed_at, pulled_at : array of int
+        For each entry that is pushed, the place of its colour and row among all products, one
+        behind the other; for each that is pulled, that of its colour and column.
+    order : array of int
+        Where each entry is, if those that are pulled come behind those that are pushed.
+    """
+
+    tangents: Array
+    cotangents: Array
+    pushed_at: Array
+    pulled_at: Array
+    order: Array
 
     @property
     def count(self) -> int:
-        """The number of seeds that are swept."""
+        """The number of seeds."""
+        return len(self.tangents) + len(self.cotangents)
 
     def entries(self, flat: FlatFunction) -> Array:
-        """Compute all entries, in the order of the pattern."""
+        """Sweep, and read each entry off."""
+        parts = []
+        if len(self.pushed_at):
+            parts.append(flat.pushed(self.tangents).reshape(-1)[self.pushed_at])
+        if len(self.pulled_at):
+            parts.append(flat.pulled(self.cotangents).reshape(-1)[self.pulled_at])
+        if len(parts) < 2:
+            return parts[0] if parts else np.zeros(0, flat.dtype)
+        return np.concatenate(parts)[self.order]
 
     def explain(self) -> str:
-        """Describe in one line what is swept."""
+        """Describe how many sweeps of either direction there are."""
+        parts = (
+            (len(self.tangents), "tangents pushed"),
+            (len(self.cotangents), "cotangents pulled"),
+        )
+        return ", ".join(f"{count} {what}" for count, what in parts if count) or "nothing to sweep"
 
 
 @frozen(eq=False)
@@ -113,7 +145,7 @@ class Prepared:
 
     key: list[Any] | None
     pattern: Sparse
-    way: Way
+    way: Sweeps
 
 
 @define(eq=False, repr=False)
@@ -147,7 +179,7 @@ class SparseDerivative:
         """Find the sparsity pattern of the derivative at a point."""
         raise NotImplementedError
 
-    def way(self, pattern: Sparse) -> Way:
+    def way(self, pattern: Sparse) -> Sweeps:
         """Colour a pattern and choose the direction of the sweeps."""
         raise NotImplementedError
 

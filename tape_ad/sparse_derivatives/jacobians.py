@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import define, field
 
 from tape_ad.rules.maps import Array
 from tape_ad.sparse_derivatives.colouring import (
@@ -18,7 +18,7 @@ from tape_ad.sparse_derivatives.colouring import (
     symmetric,
 )
 from tape_ad.sparse_derivatives.dependencies import FlatFunction, dependencies
-from tape_ad.sparse_derivatives.derivatives import SparseDerivative, as_pattern
+from tape_ad.sparse_derivatives.derivatives import SparseDerivative, Sweeps, as_pattern
 from tape_ad.transforms.gradients import grad
 from tape_ad.transforms.tracing import Transformed, as_argnums, check_callable, chosen, trace
 
@@ -175,54 +175,6 @@ def unit_sums(colors: Array) -> Array:
     return (np.arange(colors.max(initial=-1) + 1)[:, None] == colors).astype(float)
 
 
-@frozen(eq=False)
-class TwoSided:
-    """Tangents and cotangents for the colours of rows and of columns.
-
-    Attributes
-    ----------
-    split : Split
-    tangents, cotangents : array, shape (colours, n) and (colours, m)
-        Each a sum of the unit vectors of one colour.
-    pushed_at, pulled_at : array of int
-        For each entry that is pushed, the place of its colour and row among all products, one
-        behind the other; for each that is pulled, that of its colour and column.
-    order : array of int
-        Where each entry is, if those that are pulled come behind those that are pushed.
-    """
-
-    split: Split
-    tangents: Array
-    cotangents: Array
-    pushed_at: Array
-    pulled_at: Array
-    order: Array
-
-    @property
-    def count(self) -> int:
-        """The number of seeds."""
-        return self.split.count
-
-    def entries(self, flat: FlatFunction) -> Array:
-        """Sweep, and read each entry off."""
-        parts = []
-        if len(self.pushed_at):
-            parts.append(flat.pushed(self.tangents).reshape(-1)[self.pushed_at])
-        if len(self.pulled_at):
-            parts.append(flat.pulled(self.cotangents).reshape(-1)[self.pulled_at])
-        if len(parts) < 2:
-            return parts[0] if parts else np.zeros(0, flat.dtype)
-        return np.concatenate(parts)[self.order]
-
-    def explain(self) -> str:
-        """Describe how many sweeps of either direction there are."""
-        parts = (
-            (len(self.tangents), "tangents pushed"),
-            (len(self.cotangents), "cotangents pulled"),
-        )
-        return ", ".join(f"{count} {what}" for count, what in parts if count) or "nothing to sweep"
-
-
 @define(eq=False, repr=False)
 class SparseJacobian(SparseDerivative):
     """A function that computes a sparse Jacobian, made by `sparse_jacobian`."""
@@ -237,13 +189,12 @@ class SparseJacobian(SparseDerivative):
         """Find what depends on what."""
         return dependencies(flat)
 
-    def way(self, pattern: Sparse) -> TwoSided:
+    def way(self, pattern: Sparse) -> Sweeps:
         """Colour the columns, the rows or both; of those, what has the fewest colours."""
         split = WAYS.get(self.mode, fewest)(pattern)
         rows, columns = rows_of_entries(pattern), pattern.indices
         pushed, pulled = ~split.pulled, split.pulled
-        return TwoSided(
-            split,
+        return Sweeps(
             unit_sums(split.column_colors),
             unit_sums(split.row_colors),
             split.column_colors[columns[pushed]] * pattern.shape[0] + rows[pushed],
@@ -312,35 +263,11 @@ def sparse_hessian(
     return SparseHessian(f, as_argnums(argnums), given, check)
 
 
-@frozen(eq=False)
-class Symmetric:
-    """Products with a vector for each colour.
-
-    Attributes
-    ----------
-    seeds : array, shape (colours, n)
-        Each a sum of the unit vectors of one colour.
-    read_at : array of int
-        For each entry, the place of the colour and the row that it is read at among all products,
-        one behind the other.
-    """
-
-    seeds: Array
-    read_at: Array
-
-    @property
-    def count(self) -> int:
-        """The number of seeds, one for each colour."""
-        return len(self.seeds)
-
-    def entries(self, flat: FlatFunction) -> Array:
-        """Sweep, and read each entry off."""
-        if not self.count:
-            return np.zeros(0, flat.dtype)
-        return flat.pulled(self.seeds).reshape(-1)[self.read_at]
+class Products(Sweeps):
+    """Sweeps of a gradient, whose cotangents are vectors that the Hessian is multiplied with."""
 
     def explain(self) -> str:
-        """Describe how many seeds there are."""
+        """Describe how many of them there are."""
         return f"{self.count} products with the Hessian"
 
 
@@ -357,7 +284,7 @@ class SparseHessian(SparseDerivative):
         """Find what the gradient depends on."""
         return symmetric(dependencies(flat))
 
-    def way(self, pattern: Sparse) -> Symmetric:
+    def way(self, pattern: Sparse) -> Products:
         """Colour the vertices of the graph, and choose for each entry where to read it."""
         colors = star_colors(pattern)
         rows, columns = rows_of_entries(pattern), pattern.indices
@@ -366,4 +293,6 @@ class SparseHessian(SparseDerivative):
         seen, times = np.unique(rows * count + colors[columns], return_counts=True)
         alone = times[np.searchsorted(seen, low * count + colors[high])] == 1
         row, column = np.where(alone, low, high), np.where(alone, high, low)
-        return Symmetric(unit_sums(colors), colors[column] * len(colors) + row)
+        none = np.zeros(0, int)
+        read_at = colors[column] * len(colors) + row
+        return Products(unit_sums(none - 1), unit_sums(colors), none, read_at, none)

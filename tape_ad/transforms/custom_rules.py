@@ -109,7 +109,7 @@ def custom_rule(
     ... def exp(x):
     ...     return math.exp(x)
     >>> ta.grad(exp)(0.0)
-    array(1.)
+    np.float64(1.0)
     """
     if function is not None:
         raise TypeError(

@@ -73,9 +73,9 @@ def grad(f: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
     Examples
     --------
     >>> grad(np.sin)(0.0)
-    array(1.)
+    np.float64(1.0)
     >>> grad(grad(np.sin))(np.pi / 2)
-    array(-1.)
+    np.float64(-1.0)
     """
     check_callable("grad", f)
     return Gradient(f, as_argnums(argnums), has_aux)
@@ -85,10 +85,7 @@ def grad(f: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
 def value_and_grad(f: np.ufunc, argnums: Argnums = 0, has_aux: bool = False) -> Any: ...
 @overload
 def value_and_grad(  # type: ignore[overload-overlap]  # 0 is what differs
-    f: Callable[Concatenate[First, Rest], Output],
-    argnums: Literal[0] = 0,
-    *,
-    has_aux: bool = False,
+    f: Callable[Concatenate[First, Rest], Output], argnums: Literal[0] = 0, *, has_aux: bool = False
 ) -> Callable[Concatenate[First, Rest], tuple[Output, First]]: ...
 @overload
 def value_and_grad(
@@ -232,7 +229,7 @@ def vjp(f: Function, *primals: Any, has_aux: bool = False) -> Any:
     --------
     >>> output, pull = vjp(np.multiply, 2.0, 3.0)
     >>> pull(1.0)
-    (array(3.), array(2.))
+    (np.float64(3.0), np.float64(2.0))
     """
     check_callable("vjp", f)
     traced = trace(f, primals, {}, range(len(primals)), has_aux)
@@ -369,6 +366,6 @@ def stop_gradient(x: Any) -> Any:
     Examples
     --------
     >>> grad(lambda x: x * stop_gradient(x))(3.0)
-    array(3.)
+    np.float64(3.0)
     """
     return map_leaves(read_only_primal, x)

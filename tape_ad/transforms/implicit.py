@@ -62,7 +62,7 @@ def implicit(residual: Function, x: Array, name: str, *, elementwise: bool = Fal
     >>> def root(a):  # which a solver has found
     ...     return implicit(lambda x: x * x - a, np.sqrt(ta.stop_gradient(a)), "root")
     >>> ta.grad(root)(4.0)
-    array(0.25)
+    np.float64(0.25)
     """
 
     def rows(x: Any) -> Any:

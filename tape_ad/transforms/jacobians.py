@@ -20,6 +20,7 @@ from attrs import define
 
 from tape_ad.base.errors import OutputError
 from tape_ad.base.trees import flatten, map_leaves, unflatten
+from tape_ad.record.gradients import as_number, is_number_for
 from tape_ad.record.primals import is_number_like
 from tape_ad.record.spaces import shape_of
 from tape_ad.record.tensor import Tensor
@@ -31,17 +32,29 @@ Function = Callable[..., Any]
 Argnums = SupportsIndex | Iterable[SupportsIndex]
 Rest = ParamSpec("Rest")
 Tree = TypeVar("Tree")
+Output_co = TypeVar("Output_co", covariant=True)
 Plain = np.ndarray[Any, Any]
 Leaf = Plain | Tensor | np.number[Any] | complex
 
 
-class Derivative(Protocol[Rest]):
-    """How derivatives of a function by its first argument are called: handles give handles."""
+class Derivative(Protocol[Rest, Output_co]):
+    """How derivatives of a function by its first argument are called: handles give handles.
+
+    A function that gives a tree has a tree of derivatives, of which no checker knows more.
+    """
 
     @overload
-    def __call__(self, x: Plain | complex, /, *args: Rest.args, **kwargs: Rest.kwargs) -> Plain: ...
+    def __call__(
+        self: "Derivative[Rest, Leaf]",
+        x: Plain | complex,
+        /,
+        *args: Rest.args,
+        **kwargs: Rest.kwargs,
+    ) -> Plain: ...
     @overload
-    def __call__(self, x: Tensor, /, *args: Rest.args, **kwargs: Rest.kwargs) -> Tensor: ...
+    def __call__(
+        self: "Derivative[Rest, Leaf]", x: Tensor, /, *args: Rest.args, **kwargs: Rest.kwargs
+    ) -> Tensor: ...
     @overload
     def __call__(self, x: Any, /, *args: Rest.args, **kwargs: Rest.kwargs) -> Any: ...
 
@@ -56,31 +69,30 @@ def jacobian(
     has_aux: bool = False,
 ) -> Any: ...
 @overload
-def jacobian(
-    f: Callable[Concatenate[Any, Rest], Leaf],
+def jacobian(  # type: ignore[overload-overlap]  # 0 is what differs
+    f: Callable[Concatenate[Any, Rest], Output_co],
     argnums: Literal[0] = 0,
     mode: str = "auto",
     *,
     batch_size: int | None = None,
     has_aux: Literal[False] = False,
-) -> Derivative[Rest]: ...
-@overload
-def jacobian(
-    f: Derivative[Rest],  # or mypy cannot tell what a lambda in a lambda's derivative is
-    argnums: Literal[0] = 0,
-    mode: str = "auto",
-    *,
-    batch_size: int | None = None,
-    has_aux: Literal[False] = False,
-) -> Derivative[Rest]: ...
+) -> Derivative[Rest, Output_co]: ...
 @overload
 def jacobian(
     f: Callable[Rest, Any],
-    argnums: Argnums = 0,
+    argnums: Argnums,
     mode: str = "auto",
     *,
     batch_size: int | None = None,
     has_aux: bool = False,
+) -> Callable[Rest, Any]: ...
+@overload
+def jacobian(
+    f: Callable[Rest, Any],
+    *,
+    mode: str = "auto",
+    batch_size: int | None = None,
+    has_aux: Literal[True],
 ) -> Callable[Rest, Any]: ...
 def jacobian(
     f: Function,
@@ -190,7 +202,7 @@ def by_reverse(traced: Trace, batch_size: int | None) -> Iterator[list[Any]]:
             kept = traced.swept([(output, seed)], release=False)
             pulled.append(flatten(traced.gradients(kept, seed.shape[:1])))
         yield [
-            stacked(blocks).reshape(shape_of(output) + leaf.shape) if type(leaf) is Tensor else leaf
+            shaped(stacked(blocks), shape_of(output), leaf) if type(leaf) is Tensor else leaf
             for leaf, blocks in zip(leaves, zip(*pulled, strict=True), strict=True)
         ]
 
@@ -209,7 +221,7 @@ def by_forward(traced: Trace, batch_size: int | None) -> Iterator[list[Any]]:
             pushed.append([traced.tangent(out, reached, t.shape[:1]) for out in outputs])
         columns.append(
             [
-                np.moveaxis(stacked(blocks), 0, -1).reshape(shape_of(out) + leaf.shape)
+                shaped(np.moveaxis(stacked(blocks), 0, -1), shape_of(out), leaf)
                 for out, blocks in zip(outputs, zip(*pushed, strict=True), strict=True)
             ]
         )
@@ -237,6 +249,12 @@ def unit_vectors(leaf: Any, batch_size: int | None) -> Iterator[Array]:
         yield rows.reshape(rows.shape[:1] + shape)
 
 
+def shaped(block: Array, rows: tuple[int, ...], leaf: Tensor) -> Array:
+    """Give a block the shapes of what it relates: a number where both are, as in a gradient."""
+    block = block.reshape(rows + leaf.shape)
+    return as_number(block) if is_number_for(leaf, block) else block
+
+
 def stacked(blocks: tuple[Array, ...]) -> Array:
     """Join stacks along their first axis."""
     return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
@@ -250,7 +268,7 @@ def hessian(
     argnums: Literal[0] = 0,
     *,
     batch_size: int | None = None,
-) -> Derivative[Rest]: ...
+) -> Derivative[Rest, Any]: ...
 @overload
 def hessian(
     f: Callable[Rest, Any], argnums: Argnums, *, batch_size: int | None = None
@@ -374,7 +392,7 @@ def hessian_diag(f: Function, x: Tree, *, batch_size: int | None = None) -> Tree
             own = np.arange(seed.shape[0])
             entries.append(rows.reshape(seed.shape[0], leaf.size)[own, start + own])
             start += seed.shape[0]
-        return stacked(tuple(entries)).reshape(leaf.shape)
+        return shaped(stacked(tuple(entries)), (), leaf)
 
     pairs = zip(flatten(traced.output), flatten(traced.inputs), strict=True)
     tree: Tree = unflatten(x, [diagonal(slope, leaf) for slope, leaf in pairs])

@@ -19,12 +19,14 @@ from tape_ad.base.arrays.interpreter import is_box
 from tape_ad.base.trees import (
     FIELDS,
     MISSING,
+    content_of,
     instance_dict,
     slots_filled,
     slots_of,
     structure_of,
 )
 from tape_ad.record.messages.callers import is_library_module
+from tape_ad.rules.numpy.bodies import bound_to
 from tape_ad.transforms.tracing import Transformed
 
 Function = Callable[..., Any]
@@ -192,9 +194,6 @@ class Opening:
         return filling.put(self._whole), filling.changed
 
 
-EMPTY = object()
-
-
 def contents(holder: Any) -> list[Any]:
     """List what is in a cell, a container or the attributes of an object."""
     if isinstance(holder, types.CellType):
@@ -219,14 +218,6 @@ def attributes(thing: Any) -> dict[str, Any]:
     filled = {name: each for name, each in slots_filled(thing).items() if each is not MISSING}
     filled.pop("__dict__", None)
     return filled | own if type(own) is dict else filled
-
-
-def content_of(cell: Any) -> Any:
-    """Give what is in a cell, or what says that nothing is."""
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return EMPTY
 
 
 @define(eq=False)
@@ -268,16 +259,11 @@ class Filling:
         own = [i for i, each in enumerate(inner) if i not in part.watched or each.live]
         for place in own:
             cells[place] = types.CellType()
-        new = types.FunctionType(
-            old.__code__, old.__globals__, old.__name__, old.__defaults__, tuple(cells)
-        )
-        self._made[id(part)] = new
-        new.__kwdefaults__, new.__qualname__ = old.__kwdefaults__, old.__qualname__
-        new.__dict__.update(old.__dict__)
+        self._made[id(part)] = new = bound_to(old, old.__globals__, tuple(cells))
         new.__defaults__, new.__kwdefaults__ = self.put(defaults), self.put(named)
         for place in own:
             value = self.put(inner[place])
-            if value is not EMPTY:
+            if value is not MISSING:
                 cells[place].cell_contents = value
                 self._before.append((cells[place], old.__code__.co_freevars[place], [value]))
         return new

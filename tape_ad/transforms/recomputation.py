@@ -30,7 +30,7 @@ Shape = tuple[int, ...]
 def checkpoint(f: np.ufunc) -> Any: ...
 @overload
 def checkpoint(f: Callable[Arguments, Output]) -> Callable[Arguments, Output]: ...
-def checkpoint(f: Function) -> Function:
+def checkpoint(f: Function, *arguments: Any) -> Function:
     """Let a function keep only its arguments for the sweep, which computes the inside again.
 
     Parameters
@@ -51,6 +51,8 @@ def checkpoint(f: Function) -> Function:
 
     Raises
     ------
+    TypeError
+        When arguments for `f` stand beside it; they go to the returned function.
     RecordMismatchError
         By the returned function, when `f` closes over a handle.
     RecomputationError
@@ -64,6 +66,8 @@ def checkpoint(f: Function) -> Function:
     array([1., 1.])
     """
     check_callable("checkpoint", f)
+    if arguments:
+        raise TypeError("checkpoint takes a function and gives a function; write checkpoint(f)(x)")
     return block(f, Recomputed(f))
 
 
@@ -186,7 +190,7 @@ def checkpoint_sequential(
     >>> import tape_ad as ta
     >>> halve = lambda x, rate: x - rate * x
     >>> ta.grad(lambda rate: checkpoint_sequential(halve, 3, 1.0, rate, slots=2))(0.5)
-    array(-0.75)
+    np.float64(-0.75)
     """
     check_callable("checkpoint_sequential", step)
     if n < 0 or (slots is not None and slots < 1):

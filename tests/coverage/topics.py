@@ -179,8 +179,12 @@ PACKAGES: Sequence[str] = (
 PAGES: Mapping[str, tuple[str, Sequence[str], Sequence[str]]] = {
     "numpy-arrays": (
         "NumPy: arrays",
+        ("Array creation", "Array manipulation", "Indexing", "Functional programming"),
+        (),
+    ),
+    "numpy-sorting-and-logic": (
+        "NumPy: sorting and logic",
         (
-            *("Array creation", "Array manipulation", "Indexing", "Functional programming"),
             *("Sorting, searching and counting", "Sets", "Logic", "Binary operations"),
             *("Data types and memory", "Input and output"),
         ),
@@ -188,9 +192,14 @@ PAGES: Mapping[str, tuple[str, Sequence[str], Sequence[str]]] = {
     ),
     "numpy-mathematics": (
         "NumPy: mathematics",
+        ("Mathematical functions", "Statistics", "Polynomials", OTHERS),
+        (),
+    ),
+    "numpy-linear-algebra": (
+        "NumPy: linear algebra and transforms",
         (
-            *("Mathematical functions", "Linear algebra", "Statistics", "Polynomials", OTHERS),
-            *("numpy.linalg", "numpy.fft", "numpy.emath", "numpy.lib", METHODS),
+            *("Linear algebra", "numpy.linalg", "numpy.fft", "numpy.emath", "numpy.lib"),
+            METHODS,
         ),
         (),
     ),
@@ -204,9 +213,10 @@ PAGES: Mapping[str, tuple[str, Sequence[str], Sequence[str]]] = {
         ("scipy.spatial",),
         ("scipy.spatial", "scipy.spatial.distance", "scipy.spatial.transform"),
     ),
-    "scipy-special": (
-        "scipy.special",
-        ("scipy.special", "scipy.special functions that SciPy writes in Python"),
+    "scipy-special": ("scipy.special", ("scipy.special",), ()),
+    "scipy-special-in-python": (
+        "scipy.special, written in Python",
+        ("scipy.special functions that SciPy writes in Python",),
         ("scipy.special",),
     ),
     "scipy-stats": ("scipy.stats", ("scipy.stats",), ("scipy.stats",)),

@@ -104,7 +104,7 @@ class Run:
     @classmethod
     def on(cls, program: Program, leaf: Array, record: Any = None) -> "Run":
         """Begin a run on an array or a handle."""
-        constant = np.copy if record is None else record.constant
+        constant = copy.copy if record is None else record.constant
         return cls(program, {**COMMON, "x": leaf, "constant": constant}, record)
 
     @classmethod

@@ -321,3 +321,11 @@ def test_scores_are_compiled() -> None:
     for pred in (TWO, TWO, TWO[::-1].copy(), ONE + SHIFTS):
         expected = ta.grad(lambda pred: sklearn.median_absolute_error(ONE, pred))(pred)
         np.testing.assert_array_equal(slope(pred), expected)
+
+
+@pytest.mark.parametrize("name", ["dcg_score", "ndcg_score"])
+def test_gains_are_constant_in_the_scores_that_order_them(name: str) -> None:
+    scores = handle(SCORES)
+    found: Any = getattr(sklearn, name)(GAINS, scores)
+    np.testing.assert_allclose(found.data, getattr(theirs, name)(GAINS, SCORES), rtol=1e-12)
+    np.testing.assert_array_equal(found.grad().wrt(scores), np.zeros(SCORES.shape))

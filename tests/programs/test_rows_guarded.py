@@ -11,6 +11,7 @@ import tape_ad as ta
 from tape_ad.base.naming import called
 from tape_ad.programs.program import Call, Guard, Program, Value, replaced
 from tape_ad.programs.replay.compiled import capture
+from tape_ad.programs.replay.verifying import Arguments
 from tests.programs.comparing import counting
 from tests.programs.test_rows import CASES, UNCAPTURED, Checked, name_of, orders, refused_copies
 from tests.rules.grouping import for_each
@@ -54,7 +55,8 @@ def look(program: Program, operands: Sequence[Array]) -> None:
 
 def captured(function: Callable[..., Any], operands: Sequence[Array]) -> Program:
     names = [f"x{place}" for place in range(len(operands))]
-    program, _, _ = capture(function, "it", lambda x: (tuple(x), {}), operands, names, [])
+    given = Arguments(tuple(operands), {}, operands)
+    program, _, _ = capture(function, "it", given, names, [])
     return program
 
 

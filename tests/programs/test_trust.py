@@ -81,8 +81,36 @@ def test_what_a_comparison_does_not_show_is_captured_again(engine: str) -> None:
         np.testing.assert_array_equal(fast(X)[0], X @ table)
     dropping = ta.compile(lambda x: x * rng.random(3), engine=engine)
     dropping(np.zeros(3))
-    with pytest.raises(ta.errors.CaptureError, match="rng"):
+    with pytest.raises(CaptureError, match=r"np.multiply \(line .*\) is not what it was.* drawn"):
         dropping(np.zeros(3))  # of which the result is the same
+
+
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+@pytest.mark.parametrize("first", [X, np.zeros(3)])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, factor: x * factor,
+        lambda x, factor: np.maximum(x * factor, 1.0),
+        lambda x, factor: ta.value_and_grad(lambda x: np.sum(x * x * factor) + 1)(x),
+        lambda x, factor: (x + 1) * factor - factor,
+    ],
+)
+def test_zeros_do_not_hide_what_goes_by_turns(function: Any, first: Array, engine: str) -> None:
+    pytest.importorskip("llvmlite")
+    turns = itertools.cycle([2.0, 3.0]).__next__
+    fast = ta.compile(lambda x: function(x, turns()), engine=engine)
+    fast(first)
+    with pytest.raises(CaptureError, match=r"the number .* is not what it was"):
+        fast(np.zeros(3))
+
+
+def test_a_result_of_zeros_does_not_hide_what_goes_by_turns() -> None:
+    turns = itertools.cycle([2.0, 3.0]).__next__
+    fast = ta.compile(lambda x, w: (np.sum(x), x * turns() * w), engine="numpy")
+    fast(X, np.zeros(3))
+    with pytest.raises(CaptureError, match=r"the number .* is not what it was"):
+        fast(X, np.zeros(3))
 
 
 def test_a_function_that_locks_its_argument_does_not_lock_the_callers() -> None:

@@ -158,12 +158,34 @@ def test_a_tree_of_handles_gives_the_same_tree_of_arrays() -> None:
     assert got["scale"] == 5.0
 
 
-def test_a_scalar_gradient_is_an_array() -> None:
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        *((2.0, np.float64), (2, np.float64), (np.float64(2), np.float64)),
+        *((np.float32(2), np.float32), (np.array(2.0), np.ndarray)),
+    ],
+)
+def test_the_gradient_of_a_number_is_a_number(data: Any, kind: type) -> None:
     rec: Any = ta.ComputationRecord()
-    x = rec.tensor(2.0)
-    gradient = (x * x).grad().wrt(x)
-    assert type(gradient) is np.ndarray
-    assert gradient.shape == ()
+    x, unreached = rec.bind((data, data))
+    grads = (x * x).grad()
+    assert type(grads.wrt(x)) is type(grads.wrt(unreached)) is kind
+    assert grads.wrt({"x": x, "none": unreached}) == {"x": 4.0, "none": 0.0}
+    assert grads.wrt(x).shape == ()
+    assert not grads.wrt(x).flags.writeable
+    stacked = (x * x).grad(seed=np.ones(3)).wrt(x)
+    np.testing.assert_array_equal(stacked, np.full(3, 4, stacked.dtype), strict=True)
+
+
+def test_the_gradient_of_a_number_is_a_handle_where_a_record_encloses_its_own() -> None:
+    outer: Any = ta.ComputationRecord()
+    x = outer.tensor(2.0)
+    inner: Any = ta.ComputationRecord(within=outer)
+    y = inner.tensor(x)
+    slope = (y**3).grad().wrt(y)
+    assert type(slope) is ta.Tensor
+    assert type(slope.grad().wrt(x)) is np.float64
+    assert slope.grad().wrt(x) == 12.0
 
 
 @pytest.mark.parametrize(
@@ -183,7 +205,7 @@ def test_the_arrays_are_read_only(function: Callable[[Any], Any]) -> None:
     y = function(x)
     grads = y.grad(seed=np.ones(y.shape))
     for array in grads.wrt([x, y, unreached]):
-        with pytest.raises(ValueError, match="read-only"):
+        with pytest.raises((ValueError, TypeError), match=r"read-only|item assignment"):
             array[...] = 0.0
 
 

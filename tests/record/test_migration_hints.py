@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 from attrs import frozen
+from scipy import linalg
+from scipy.optimize import minimize
 
 import tape_ad as ta
 from tape_ad import nn, optim
-from tape_ad.errors import GrowthWarning, RecordMismatchError
+from tape_ad.errors import GrowthWarning, RecordMismatchError, TapeError
 from tape_ad.record.messages.migration_hints import MIGRATION_HINTS, MigrationHint
 
 X: Any = ta.ComputationRecord().tensor(np.arange(3.0))
@@ -203,10 +205,26 @@ def test_a_layer_that_is_given_its_input_first_says_what_to_write(layer: Any) ->
         layer(x, store)
 
 
-@pytest.mark.parametrize("line", ["import tape_ad.numpy as np", "from tape_ad import numpy as np"])
-def test_a_numpy_of_ones_own_is_not_there(line: str) -> None:
-    with pytest.raises(AttributeError, match="write import numpy as np"):
-        exec(f"{line}\nnp.sum", {})  # noqa: S102 - the lines are what is tested
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("import tape_ad.numpy as np", "here, NumPy's own functions .* import numpy as np"),
+        ("from tape_ad import numpy as np", "here, NumPy's own functions .* import numpy as np"),
+        ("from tape_ad import jit", r"tape_ad has no jit; here, ta\.compile"),
+        ("import tape_ad.nn.functional as F", r"nn has no functional; here, the functions"),
+        ("from tape_ad.optim.lr_scheduler import StepLR", r"optimizer\.lr = schedule\(step\)"),
+        ("from tape_ad.stats import norm", r"ta\.scipy\.stats"),
+    ],
+)
+def test_an_import_of_what_others_have_says_what_to_write(line: str, words: str) -> None:
+    with pytest.raises(ModuleNotFoundError, match=words):
+        exec(line, {})  # noqa: S102 - the lines are what is tested
+
+
+@pytest.mark.parametrize("line", ["import tape_ad.numbers", "import nothing_of_the_kind"])
+def test_an_import_of_what_nobody_has_is_pythons_error(line: str) -> None:
+    with pytest.raises(ModuleNotFoundError, match="No module named"):
+        exec(line, {})  # noqa: S102 - the lines are what is tested
 
 
 def test_a_layer_may_have_annotations_that_name_nothing_yet() -> None:
@@ -313,3 +331,35 @@ def test_a_total_over_records_says_to_add_numbers() -> None:
     other: Any = ta.ComputationRecord().tensor([1.0, 2.0])
     with pytest.raises(RecordMismatchError, match=r"total \+= loss\.data"):
         X + other
+
+
+JOIN: Any = np.stack
+CHECKPOINT: Any = ta.checkpoint
+
+
+@pytest.mark.parametrize(
+    ("mistake", "words"),
+    [
+        (lambda: np.sum(X).grad().w, r"gradients have no \.w; .*grads\.wrt\(p\)"),
+        (lambda: X.record["w"], r"rec\.bind\(params\) returned: p\['w'\]"),
+        (lambda: X.record[100_000], r"no node 100000 in a record of \d"),
+        (lambda: JOIN(X, X), r"write np\.stack\(\[t, \.\.\.\], axis=\.\.\.\)"),
+        (lambda: CHECKPOINT(np.sin, X), r"write checkpoint\(f\)\(x\)"),
+        (lambda: np.random.default_rng(0).normal(X, 1.0), r"rng\.standard_normal\(shape\)"),
+        (lambda: np.random.default_rng(0).poisson(X), r"rng\.standard_normal\(shape\)"),
+        (lambda: np.vectorize(lambda v: v**2)(X), r"whole arrays, with np\.where"),
+        (lambda: linalg.lu_factor(X * np.eye(3)), r"^lu_factor of scipy\.linalg .*tape_ad\.scipy"),
+        *(
+            (
+                lambda method=method: minimize(
+                    lambda v: np.sum(ta.ComputationRecord().tensor(v) ** 2), X.data, method=method
+                ),
+                r"^minimize of scipy\.optimize .*tape_ad\.scipy\.optimize",
+            )
+            for method in ("BFGS", "Nelder-Mead", "Powell")
+        ),
+    ],
+)
+def test_what_a_newcomer_writes_says_what_to_write(mistake: Callable[[], Any], words: str) -> None:
+    with pytest.raises((TapeError, TypeError, AttributeError, IndexError), match=words):
+        mistake()

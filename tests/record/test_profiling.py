@@ -149,6 +149,10 @@ def test_all_of_the_time_is_told() -> None:
             fast(np.ones(100))
             ta.grad(model)(np.ones(100))
     assert p.elsewhere > 0
+    (row,) = [row for row in p.by_function if row.name == "compiled model"]
+    assert row.calls == 3
+    assert row.seconds > 0
+    assert "compiled model" in p.collapsed
     assert p.counted + p.overhead + p.elsewhere == pytest.approx(p.wall)
     assert f"{p.elsewhere * 1e3:.1f} ms elsewhere" in str(p)
 

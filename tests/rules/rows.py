@@ -1,6 +1,6 @@
 """Every row of the test table, from the files that mirror `tape_ad.rules`."""
 
-from tape_ad.scipy.stats.comparisons import likelihoods
+from tape_ad.scipy.stats.hypotheses import likelihoods
 from tests.rules import (
     rows_activations,
     rows_building,

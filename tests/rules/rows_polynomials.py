@@ -107,7 +107,7 @@ ROWS: list[Row] = [
             [REAL(n)],
             options={"m": m},
             call=lambda f, p, m: f(p, m, p),
-            nodes=12,
+            nodes=17,
             complex=True,
             note="constants",
             no_jax="JAX wants as many constants as it uses" if m < n else "",
@@ -120,7 +120,7 @@ ROWS: list[Row] = [
         for y, deg in (((5,), 2), ((5, 2), 1), ((5,), 0))
     ),
     *(
-        Row(np.polyfit, [x, REAL(*y), REAL(5)], call=weighted, nodes=20, note=note)
+        Row(np.polyfit, [x, REAL(*y), REAL(5)], call=weighted, nodes=26, note=note)
         for x, note in ((SPREAD, "weights"), (X, "weights, x a constant"))
         for y in ((5,), (5, 2))
     ),
@@ -131,7 +131,7 @@ ROWS: list[Row] = [
             [SPREAD, REAL(*y), REAL(5)],
             options={"cov": cov},
             call=weighted,
-            nodes=30,
+            nodes=36,
             note="weights",
         )
         for y in ((5,), (5, 2))

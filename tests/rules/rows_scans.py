@@ -93,7 +93,7 @@ ROWS: list[Row] = [
 ]
 if hasattr(np, "cumulative_sum"):  # since NumPy 2.1
     ROWS += [
-        Row(function, [REAL(2, 3)], options=options, nodes=2, complex=True)
+        Row(function, [REAL(2, 3)], options=options, nodes=3, complex=True)
         for function in (np.cumulative_sum, np.cumulative_prod)
         for options in ({"axis": 0}, {"axis": 1, "include_initial": True})
     ]

@@ -18,6 +18,7 @@ from tape_ad.scipy.interpolate.bsplines import (
 from tape_ad.scipy.interpolate.fitpack import one_polynomial, places_of_spline
 from tape_ad.scipy.interpolate.polynomials import (
     evaluated,
+    nearest_support,
     piece_of,
     places_of,
 )
@@ -26,7 +27,6 @@ from tape_ad.scipy.interpolate.scattered import (
     nearest_point,
     vertices_around,
 )
-from tape_ad.scipy.interpolate.univariate import nearest_support
 from tests.rules.table import DISTINCT, POSITIVE, REAL, Domain, Row, fixed, plain, signed, uniform
 
 __all__ = ["CONSTANTS", "ROWS"]

@@ -22,10 +22,6 @@ from tape_ad.scipy.linalg.spectral import (
     singular_vectors,
     vectors,
 )
-from tape_ad.scipy.linalg.structured import (
-    factor_solved,
-    toeplitz_solved,
-)
 from tests.rules.rows_scipy_linalg import WELL
 from tests.rules.table import DISTINCT, POSITIVE, REAL, Row, fixed
 
@@ -246,11 +242,11 @@ ROWS: list[Row] = [
     row(linalg.leslie, REAL(3), REAL(2)),
     row(linalg.solve_circulant, fixed([3.0, 0.5, -0.4]), REAL(3), complex=True),
     row(
-        toeplitz_solved,
+        linalg.solve_toeplitz,
         fixed([3.0, 0.5]),
         fixed([3.0, -0.4]),
         REAL(2),
-        call=lambda f, *x: f(*x, True),
+        call=lambda f, c, r, b: f((c, r), b),
     ),
     row(linalg.matmul_toeplitz, REAL(2), REAL(3), REAL(3), call=lambda f, c, r, x: f((c, r), x)),
     row(linalg.solveh_banded, BAND, REAL(3)),
@@ -262,7 +258,7 @@ ROWS: list[Row] = [
         options={"lower": True},
     ),
     row(linalg.cholesky_banded, BAND),
-    row(factor_solved, BAND, REAL(3), call=lambda f, *x: f(*x, False, False, True)),
+    row(linalg.cho_solve_banded, BAND, REAL(3), call=lambda f, cb, b: f((cb, False), b)),
     row(linalg.eig_banded, BAND, call=steady),
     row(linalg.eigvals_banded, BAND, options={"select": "i", "select_range": (0, 1)}),
     row(linalg.eigh_tridiagonal, fixed([1.0, 2.0, 3.5]), REAL(2), call=steady),

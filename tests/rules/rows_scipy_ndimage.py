@@ -6,11 +6,10 @@ import numpy as np
 import scipy
 
 from tape_ad.scipy import ndimage
-from tape_ad.scipy.ndimage.correlation import averaged, correlated
 from tape_ad.scipy.ndimage.extension import MODES as NUMBERED
 from tape_ad.scipy.ndimage.extension import slid
-from tape_ad.scipy.ndimage.interpolation import interpolated
-from tape_ad.scipy.ndimage.splines import prefiltered
+from tape_ad.scipy.ndimage.filters import Passing, averaged, correlated
+from tape_ad.scipy.ndimage.interpolation import Reading, interpolated, prefiltered
 from tests.rules.table import INSIDE, POSITIVE, REAL, Domain, Row, Shape, fixed, signed
 
 __all__ = ["ROWS"]
@@ -46,7 +45,7 @@ ROWS: list[Row] = [
         Row(
             correlated,
             [REAL(3, 4), REAL(*weights), REAL()],
-            options={"axis": axis, "mode": mode, "origin": origin, "dtype": np.float64},
+            options={"passing": Passing(axis, mode, origin, np.float64)},
             no_jax=OF_KERNELS,
         )
         for weights, axis, mode, origin in (((3,), 0, 4, 1), ((2, 3), None, 2, (0, -1)))
@@ -54,7 +53,7 @@ ROWS: list[Row] = [
     Row(
         averaged,
         [REAL(2, 4), REAL()],
-        options={"size": 3, "axis": 1, "mode": 4, "origin": 1, "dtype": np.float64},
+        options={"size": 3, "passing": Passing(1, 4, 1, np.float64)},
         no_jax=OF_KERNELS,
     ),
     *(
@@ -264,12 +263,7 @@ ROWS += [
         Row(
             interpolated,
             [REAL(*shape), FLAT(min(len(shape), 2), 3), REAL()],
-            options={
-                "order": 3,
-                "mode": NUMBERED.index(mode),
-                "margin": margin,
-                "dtype": np.float64,
-            },
+            options={"reading": Reading(3, NUMBERED.index(mode), margin, np.float64)},
             no_jax="it is a function of ours",
         )
         for shape, mode, margin in (

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 
 from tape_ad.scipy import ndimage
-from tape_ad.scipy.ndimage.correlation import Window
-from tape_ad.scipy.ndimage.distances import transformed
-from tape_ad.scipy.ndimage.ranks import chosen, selected
+from tape_ad.scipy.ndimage.filters import Passing, Window, chosen, selected
+from tape_ad.scipy.ndimage.functions import transformed
 from tests.rules.table import DISTINCT, INSIDE, POSITIVE, REAL, Row, fixed, plain
 
 __all__ = ["CONSTANTS", "ROWS"]
@@ -131,11 +130,8 @@ ROWS: list[Row] = [
             [DISTINCT(3, 3), structure, REAL()],
             options={
                 "footprint": footprint,
-                "axis": axis,
                 "rank": rank,
-                "mode": mode,
-                "origin": origin,
-                "dtype": np.float64,
+                "passing": Passing(axis, mode, origin, np.float64),
             },
             no_jax="it is a function of ours",
         )

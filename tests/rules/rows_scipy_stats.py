@@ -6,7 +6,7 @@ from typing import Any
 import scipy.stats
 
 from tape_ad.scipy import stats
-from tape_ad.scipy.special.student import student_slope
+from tape_ad.scipy.special.noncentral import student_slope
 from tape_ad.scipy.stats.continuous import CONTINUOUS as CONTINUOUS_FAMILIES
 from tape_ad.scipy.stats.discrete import DISCRETE
 from tape_ad.scipy.stats.expectations import counted_range, quartiles

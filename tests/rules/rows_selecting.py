@@ -151,7 +151,7 @@ CHOSEN = [
         np.piecewise,
         [REAL()],
         call=lambda f, x: f(x, [True], [lambda v: v * v, lambda v: v]),
-        nodes=4,
+        nodes=5,
         no_jax="JAX takes arrays only",
     ),
 ]

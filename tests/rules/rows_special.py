@@ -88,7 +88,7 @@ LOGARITHMS = [
     ),
     *(
         Row(
-            elementary.LAMBERTW,
+            ufuncs._lambertw,
             [POSITIVE(*shape)],
             call=lambda f, z, k=k: f(z, k, 1e-8),
             note=f"branch {k}",

@@ -4,6 +4,7 @@ from typing import Any
 
 from tape_ad.scipy import special as sp
 from tape_ad.scipy.special import gamma_functions, incomplete
+from tape_ad.scipy.special.shared import ufuncs
 from tests.rules.rows_special import OURS, scipy_rows
 from tests.rules.table import (
     ABOVE_ONE,
@@ -92,10 +93,10 @@ GAMMA = [
 ]
 
 ZETA = [
-    *elementwise(gamma_functions.HURWITZ, ABOVE_ONE, POSITIVE, no_jax="JAX refuses to in x"),
+    *elementwise(ufuncs._zeta, ABOVE_ONE, POSITIVE, no_jax="JAX refuses to in x"),
     *(
         Row(
-            gamma_functions.HURWITZ,
+            ufuncs._zeta,
             [plain(x), POSITIVE(*shape)],
             note=f"x {x}",
             jax="scipy.special.zeta",
@@ -103,8 +104,8 @@ ZETA = [
         for x in (1.5, 4.0)
         for shape in ((2, 3), (), (0, 3))
     ),
-    *elementwise(gamma_functions.RIEMANN, REAL, no_jax=OURS),
-    Row(gamma_functions.RIEMANN, [fixed([-7.0, -2.0, -0.6, -0.4, 0.0, 0.5, 3.0])], no_jax=OURS),
+    *elementwise(ufuncs._riemann_zeta, REAL, no_jax=OURS),
+    Row(ufuncs._riemann_zeta, [fixed([-7.0, -2.0, -0.6, -0.4, 0.0, 0.5, 3.0])], no_jax=OURS),
     *(
         Row(
             gamma_functions.zeta_slope,

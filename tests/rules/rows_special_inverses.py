@@ -5,7 +5,7 @@ with: `APART` lists them, and ``tests/scipy/test_special_inverses.py`` compares 
 """
 
 from tape_ad.scipy import special as sp
-from tape_ad.scipy.special import distributions, noncentral, student
+from tape_ad.scipy.special import distributions, noncentral
 from tests.rules.rows_special import OURS
 from tests.rules.rows_special_distributions import LINE, PART, RIGHT, SHAPE, SHAPES, ours
 from tests.rules.table import Row, fixed, plain, uniform
@@ -40,7 +40,7 @@ ROWS: list[Row] = [
         no_jax=OURS,
     ),
     Row(noncentral.poisson_weight, [plain([0, 1, 4]), fixed([0.1, 0.2, 2.5])], no_jax=OURS),
-    Row(student.student_density, [RIGHT, SHAPE], no_jax=OURS),
+    Row(noncentral.student_density, [RIGHT, SHAPE], no_jax=OURS),
 ]
 
 APART = tuple(

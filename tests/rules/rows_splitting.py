@@ -75,7 +75,7 @@ ROWS: list[Row] = [
         )
     ),
     *(
-        Row(np.unstack, [REAL(*shape)], options={"axis": axis}, complex=axis == 0, nodes=3)
+        Row(np.unstack, [REAL(*shape)], options={"axis": axis}, complex=axis == 0, nodes=4)
         for shape, axis in (((2, 3), 0), ((2, 3), 1), ((2, 3), -1), ((2,), 0))
         if hasattr(np, "unstack")
     ),

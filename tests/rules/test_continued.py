@@ -183,7 +183,8 @@ def test_slopes_of_powers_beside_a_hole(exponent: Any, hole: float, sign: int) -
     x, y = np.array([sign * 1.75, hole, sign * 2e30]), exponent
     y = np.array(y) if isinstance(y, list) else y
     together = gradients_of(lambda x: x**y, x)[0]
-    alone = [gradients_of(np.power, each, float(b))[0] for each, b in np.broadcast(x, y)]
+    pairs = [(np.array(a), float(b)) for a, b in np.broadcast(x, y)]
+    alone = [gradients_of(np.power, a, b)[0] for a, b in pairs]
     assert_allclose(together, alone, rtol=1e-15)
 
 

@@ -190,13 +190,14 @@ BREAKS = np.array([0.0, 1.0, 2.0, 2.5]), np.array([0.0, 1.5, 2.0])
 
 @pytest.mark.parametrize("extrapolate", [True, False])
 @pytest.mark.parametrize("nu", [None, (1, 0), (2, 1)])
-@pytest.mark.parametrize("name", ["NdBSpline", "NdPPoly"])
+@pytest.mark.parametrize("name", ["NdBSpline", "NdPPoly", "antiderivative"])
 def test_tensor_products_of_pieces(name: str, nu: Any, extrapolate: bool) -> None:
     def value(module: Any, c: Array, x: Array) -> Array:
         options = {"extrapolate": extrapolate}
         if name == "NdBSpline":
             return module.NdBSpline(KNOTS, c.reshape(6, 4, 3), (3, 2), **options)(x, nu=nu)
-        return module.NdPPoly(c.reshape(3, 2, 3, 2, 2), BREAKS, **options)(x, nu=nu)
+        pieces = module.NdPPoly(c.reshape(3, 2, 3, 2, 2), BREAKS, **options)
+        return (pieces.antiderivative((1, 2)) if name == "antiderivative" else pieces)(x, nu=nu)
 
     rng = np.random.default_rng(3)
     c, x = rng.normal(size=(4, 18)), rng.uniform(-0.2, 2.2, (3, 2, 2))

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 from typing import Any
 
 import numpy as np
@@ -201,10 +202,9 @@ def test_not_finite_matrices_are_refused_as_scipy_does() -> None:
     ("call", "message"),
     [
         (lambda a: linalg.lu_factor(a[:, :2]), "takes square matrices"),
-        (linalg.toeplitz, "one column and one row"),
         (lambda a: linalg.block_diag(a[None]), "not stacks"),
     ],
-    ids=["lu_factor", "toeplitz", "block_diag"],
+    ids=["lu_factor", "block_diag"],
 )
 def test_what_is_not_supported_says_so(call: Any, message: str) -> None:
     with pytest.raises(UnsupportedArgumentError, match=message):
@@ -341,6 +341,8 @@ OF_STACKS: dict[str, Any] = {
     "matrix_balance": lambda module, a: module.matrix_balance(a, separate=True)[0],
     "orth": lambda module, a: module.orth(a),
     "null_space": lambda module, a: module.null_space(a[..., :-1, :]),
+    "lstsq": lambda module, a: module.lstsq(a[..., :2], B)[0],
+    "lstsq of a vector": lambda module, a: module.lstsq(a[..., :2], B[:, 0])[0],
     "polar": lambda module, a: module.polar(a)[0],
     "polar from the left": lambda module, a: module.polar(a, side="left")[1],
 }
@@ -353,6 +355,21 @@ def test_stacks_of_matrices(name: str) -> None:
     found = function(linalg, ta.ComputationRecord().tensor(STACK))
     np.testing.assert_allclose(found.data, function(scipy.linalg, STACK), rtol=0, atol=1e-12)
     check_grads(lambda a: function(linalg, a) ** 2, (STACK,), order=2)
+
+
+def test_several_columns_are_matrices_as_in_the_installed_scipy() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # SciPy before 1.17 says that it will take stacks
+        expected = scipy.linalg.toeplitz(A, B)
+    found = linalg.toeplitz(ta.ComputationRecord().tensor(A), B)
+    np.testing.assert_array_equal(found.data, expected)
+    columns = ta.grad(lambda a: np.sum(linalg.toeplitz(a, B)[..., 1:, :1] * 3.0))(A)
+    np.testing.assert_array_equal(columns.reshape(-1)[-1], 3.0)
+
+
+def test_factors_of_nothing() -> None:
+    found = linalg.ldl(ta.ComputationRecord().tensor(np.zeros((0, 0))))
+    assert [each.shape for each in found] == [(0, 0), (0, 0), (0,)]
 
 
 def test_a_stack_of_no_matrices_is_refused() -> None:

@@ -12,7 +12,7 @@ import tape_ad as ta
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.scipy import ndimage
 from tape_ad.scipy.ndimage.extension import MODES
-from tape_ad.scipy.ndimage.splines import SplineFilter
+from tape_ad.scipy.ndimage.interpolation import SplineFilter
 from tape_ad.testing import check_grads
 
 Array = Any

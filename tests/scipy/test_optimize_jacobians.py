@@ -259,9 +259,9 @@ def test_sparse_jacobians_of_constraints(method: str, option: dict[str, Any]) ->
 
     def run(**more: Any) -> Any:
         chain = NonlinearConstraint(lambda p: p["x"][1:] * p["x"][:-1], 0.5, np.inf, **more)
-        start = {"x": np.full(8, 0.9)}
+        start, middle = {"x": np.full(8, 0.9)}, np.linspace(0.5, 0.8, 8)  # around no flat minimum
         return optimize.minimize(
-            lambda p: np.sum(p["x"] ** 2), start, method, constraints=chain, tol=1e-8
+            lambda p: np.sum((p["x"] - middle) ** 2), start, method, constraints=chain, tol=1e-8
         )
 
     sparse, dense = run(**option), run()

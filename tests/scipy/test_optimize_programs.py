@@ -167,7 +167,7 @@ def test_a_minimum_found_over_a_grid() -> None:
     def bowl(x: Any, p: Any) -> Any:
         return np.sum(np.cosh(x - p)) + 0.1 * np.sum(x) ** 2
 
-    def found(p: Any, **options: Any) -> Any:
+    def found(p: Any, /, **options: Any) -> Any:
         return optimize.brute(bowl, ((-1, 1), (-1, 1)), (p,), Ns=3, **options)
 
     p = np.array([0.3, -0.2])

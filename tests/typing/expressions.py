@@ -91,5 +91,10 @@ EXPRESSIONS: tuple[str, ...] = (
     *('rec.bind({"a": x, "b": v})', "rec.bind([x, v])", "rec.bind((x, v))", "rec.bind(1.0)"),
     *("ta.hessian(lambda z: np.sum(z**3))(x)", "ta.hessian(lambda z: np.sum(z**3))(h)"),
     *("ta.jacobian(turned)(v)", "ta.jacobian(turned)(k)", "ta.jacobian(ta.jacobian(turned))(v)"),
+    *("ta.jacobian(lambda z: z**2)(v)", "ta.jacobian(lambda z: np.sin(z))(k)"),
+    *(
+        "ta.jacobian(ta.jacobian(lambda z: z**2))(v)",
+        "ta.jacobian(ta.grad(lambda z: np.sum(z**3)))(v)",
+    ),
     *('rec.bind({"a": {"w": x}})', 'rec.bind([{"w": x}])', 'rec.bind({"a": (x, v)})["a"]'),
 )

@@ -10,12 +10,7 @@ from attrs import frozen
 from tape_ad import Tensor
 from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.extend.arrays import any_handle, array_of
-from tape_ad.interop.array_api.wrapping import (
-    as_handle,
-    check_device,
-    described,
-    gives_handles,
-)
+from tape_ad.interop.array_api.wrapping import as_handle, check_device, described, gives_handles
 from tape_ad.record.constants import as_constants
 from tape_ad.record.creation import spread
 
@@ -248,13 +243,7 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = No
 
 
 def eye(
-    n_rows: int,
-    n_cols: int | None = None,
-    /,
-    *,
-    k: int = 0,
-    dtype: Any = None,
-    device: Any = None,
+    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None
 ) -> Any:
     """Make a matrix with ones on a diagonal; see ``eye`` in the standard."""
     check_device(device)

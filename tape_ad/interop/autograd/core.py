@@ -8,51 +8,18 @@ from typing import Any
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.trees import flatten, map_leaves
 from tape_ad.interop.autograd import extend
-from tape_ad.interop.autograd.extend import (
-    JVPNode,
-    RootedRecord,
-    VJPNode,
-    def_linear,
-    defjvp,
-    defjvp_argnum,
-    defjvp_argnums,
-    defvjp,
-    defvjp_argnum,
-    defvjp_argnums,
-    getval,
-    isbox,
-)
-from tape_ad.interop.autograd.spaces import (
-    SparseObject,
-    VSpace,
-    as_number,
-    conjugated,
-    given_back,
-    vspace,
-)
+from tape_ad.interop.autograd.extend import RootedRecord, defvjp
+from tape_ad.interop.autograd.modules import falling_back
+from tape_ad.interop.autograd.spaces import as_number, conjugated, given_back, vspace
 from tape_ad.transforms.gradients import own
 from tape_ad.transforms.tracing import Trace, trace
 
-__all__ = [
-    "JVPNode",
-    "SparseObject",
-    "VJPNode",
-    "VSpace",
-    "backward_pass",
-    "def_linear",
-    "defjvp",
-    "defjvp_argnum",
-    "defjvp_argnums",
-    "defvjp",
-    "defvjp_argnum",
-    "defvjp_argnums",
-    "getval",
-    "isbox",
-    "make_jvp",
-    "make_vjp",
-    "primitive",
-    "vspace",
-]
+OF_EXTEND = (
+    "JVPNode SparseObject VJPNode VSpace def_linear defjvp defjvp_argnum defjvp_argnums defvjp "
+    "defvjp_argnum defvjp_argnums getval isbox vspace"
+)
+__all__ = ["backward_pass", "make_jvp", "make_vjp", "primitive", *OF_EXTEND.split()]  # noqa: PLE0604 - all of them are strings
+__getattr__ = falling_back(globals(), f"{extend.__name__}:{OF_EXTEND}")
 
 Function = Callable[..., Any]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad import checkpoint as checkpoint_calls
+from tape_ad import checkpoint
 from tape_ad.errors import OutputError
 from tape_ad.extend.trees import map_leaves
 from tape_ad.interop.autograd import core
@@ -371,9 +371,3 @@ def multigrad_dict(fun: Function) -> Function:
         return OrderedDict(grad(called_with)(dict(bound.arguments)))
 
     return gradients
-
-
-def checkpoint(fun: Function) -> Function:
-    """Make a function that computes its intermediate values again in the reverse sweep."""
-    checkpointed: Function = checkpoint_calls(fun)
-    return checkpointed

@@ -142,17 +142,8 @@ class MultivariateNormal:
         return tape_ad.scipy.stats.multivariate_normal.pdf(x, mean, cov, allow_singular)
 
 
-DISTRIBUTIONS = (
-    "beta",
-    "chi2",
-    "dirichlet",
-    "gamma",
-    "multivariate_normal",
-    "norm",
-    "poisson",
-    "t",
-)
-"""Each is a module with its methods."""
+DISTRIBUTIONS = ("beta", "chi2", "dirichlet", "gamma", "norm", "poisson", "t")
+"""Each is a module with its methods, as `MultivariateNormal` is."""
 
 integrate: Any
 linalg: Any

@@ -229,6 +229,11 @@ def plain(array: Any) -> Any:
 INSTEAD = "write it in other functions that dask.array has, or compute the array first"
 
 
+def refused(function: Function, text: str) -> UnsupportedArgumentError:
+    """Make the error for a call that cannot be made of Dask arrays; the text names the function."""
+    return UnsupportedArgumentError(f"{text.format(called(function))}; {INSTEAD}")
+
+
 def answer(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Make a call that Dask arrays are among the arguments of."""
     given, options = plainly(tuple(args)), plainly(dict(kwargs))
@@ -249,9 +254,8 @@ def answer(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any])
             f"Dask does not make this call of {called(function)}, of its arrays, so there is none "
             f"of handles of them either ({type(error).__name__}: {error}); {INSTEAD}"
         ) from error
-    raise UnsupportedArgumentError(
-        f"Dask has no {called(function)} for its arrays, so there is none for handles of them "
-        f"either; {INSTEAD}"
+    raise refused(
+        function, "Dask has no {} for its arrays, so there is none for handles of them either"
     )
 
 
@@ -259,10 +263,8 @@ def sized(out: Any, function: Function) -> Any:
     """Refuse results of a shape that depends on values; give others."""
     for each in out if isinstance(out, (list, tuple)) else [out]:
         if any(np.isnan(length) for length in getattr(each, "shape", ())):
-            raise UnsupportedArgumentError(
-                f"the shape of what {called(function)} gives depends on the values of a Dask "
-                f"array, which are not computed yet; {INSTEAD}"
-            )
+            depends = "depends on the values of a Dask array, which are not computed yet"
+            raise refused(function, f"the shape of what {{}} gives {depends}")
     return out
 
 
@@ -354,13 +356,16 @@ class ChunkCall:
         return own, self.names, normalize_token(dict(self.bound.arguments))
 
 
+UNTOLD = "the dtype that {} gives cannot be told before its values"
+
+
 def by_facts_of_call(function: Function, facts: Facts, *args: Any, **options: Any) -> Any:
     """Call a function of which what is known depends on its arguments."""
     bound = bound_call(function, args, options)
     assert facts.by is not None  # noqa: S101 - as `by_facts` has seen
     known = by_facts(function, facts.by(bound.arguments))
     if known is None:
-        raise UnsupportedArgumentError(f"{called(function)} of a Dask array: {INSTEAD}")
+        raise refused(function, "nothing is known of this call of {}")
     return known(*args, **options)
 
 
@@ -373,15 +378,11 @@ def by_elements(function: Function, facts: Facts, *args: Any, **options: Any) ->
     names += [n for n in facts.operands if n not in names and is_array(bound.arguments[n])]
     arrays = [bound.arguments[name] for name in names]
     if any(is_array(x) for name, x in bound.arguments.items() if name not in names):
-        raise UnsupportedArgumentError(
-            f"{called(function)} takes Dask arrays for {', '.join(facts.operands)} alone; {INSTEAD}"
-        )
+        raise refused(function, f"{{}} takes Dask arrays for {', '.join(facts.operands)} alone")
     chunk = ChunkCall(function, bound, tuple(names))
     out = da.core.elemwise(chunk, *[x if is_array(x) else np.asarray(x) for x in arrays])
     if out is NotImplemented:  # it was called with made-up numbers to learn the dtype
-        raise UnsupportedArgumentError(
-            f"the dtype that {called(function)} gives cannot be told before its values; {INSTEAD}"
-        )
+        raise refused(function, UNTOLD)
     return out
 
 
@@ -403,14 +404,12 @@ def by_cores(function: Function, facts: Facts, *args: Any, **options: Any) -> An
         x = x if is_array(x) or missing else np.asarray(x)
         if core.single or missing:
             if is_array(x):
-                raise UnsupportedArgumentError(
-                    f"{called(function)} takes no Dask array for {name}; {INSTEAD}"
-                )
+                raise refused(function, f"{{}} takes no Dask array for {name}")
             continue
         if core.optional and x.ndim == core.ndim - 1:
             x, vector = x[..., None], True
         if x.ndim < core.ndim:
-            raise UnsupportedArgumentError(f"{called(function)}: {name} is no stack; {INSTEAD}")
+            raise refused(function, f"{{}}: {name} is no stack")
         whole: Any = x
         if is_array(x):
             whole = whole.rechunk(dict.fromkeys(range(x.ndim - core.ndim, x.ndim), -1))
@@ -418,16 +417,12 @@ def by_cores(function: Function, facts: Facts, *args: Any, **options: Any) -> An
         own = facts.outputs is None  # as the same letters may stand for other lengths
         cores.append(tuple(f"{each}_{i}" if own else each for each in core.names))
     if any(is_array(x) for name, x in bound.arguments.items() if name not in operands):
-        raise UnsupportedArgumentError(
-            f"{called(function)} takes Dask arrays for {', '.join(names)} alone; {INSTEAD}"
-        )
+        raise refused(function, f"{{}} takes Dask arrays for {', '.join(names)} alone")
     chunk, sizes = ChunkCall(function, bound, tuple(operands)), {}
     try:
         made = chunk(*map(made_up, operands.values(), cores, [facts.outputs] * len(cores)))
     except ValueError as error:  # made-up numbers were singular, for one
-        raise UnsupportedArgumentError(
-            f"the dtype that {called(function)} gives cannot be told before its values; {INSTEAD}"
-        ) from error
+        raise refused(function, UNTOLD) from error
     if facts.outputs is None:
         outs = [tuple(f"out_{i}" for i in range(made.ndim))]
         sizes = dict(zip(outs[0], made.shape, strict=True))
@@ -463,9 +458,7 @@ def by_axes(function: Function, facts: Facts, *args: Any, **options: Any) -> Any
     bound = bound_call(function, args, options)
     first, array = next(iter(bound.arguments.items()))
     if any(np.ndim(x) for name, x in bound.arguments.items() if name not in (first, facts.axis)):
-        raise UnsupportedArgumentError(
-            f"{called(function)} of a Dask array takes no other arrays; {INSTEAD}"
-        )
+        raise refused(function, "{} of a Dask array takes no other arrays")
     axis = bound.arguments[facts.axis]
     lengths = bound.arguments[facts.lengths] if facts.lengths else None
     if axis is None and lengths is not None:
@@ -486,7 +479,7 @@ def by_axes(function: Function, facts: Facts, *args: Any, **options: Any) -> Any
         chunks = [each for i, each in enumerate(array.chunks) if i not in places]
         dropped = places
     else:
-        raise UnsupportedArgumentError(f"{called(function)}: {INSTEAD}")
+        raise refused(function, "{} of a Dask array gives another number of axes")
     meta = np.empty((0,) * len(chunks), like.dtype)
     return da.map_blocks(
         chunk, array, chunks=tuple(chunks), drop_axis=dropped, dtype=like.dtype, meta=meta

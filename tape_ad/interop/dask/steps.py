@@ -327,10 +327,9 @@ class Distributed:
         self._warm = True  # the first has workers import what they need
 
     def _placed(self, client: Client, given: tuple[Any, ...], data: Data, size: int) -> Blocks:
-        total = len(data.partitions)
         name = uuid.uuid4().hex
         ranges, futures, held = [], [], []
-        for first in range(0, total, size):
+        for first in range(0, len(data.partitions), size):
             partitions = tuple(data.partitions[first : first + size])
             block = Block(
                 self._token,
@@ -340,7 +339,6 @@ class Distributed:
                 self.compile,
                 self.columns,
                 first,
-                total,
                 partitions,
             )
             needs = [data.futures[key] for part in partitions for key in part.held]

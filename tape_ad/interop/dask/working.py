@@ -91,8 +91,8 @@ class Block:
         Tells the loss from others.
     loss, has_aux, mean, compile, columns
         See `tape_ad.interop.dask.value_and_grad`; `mean` is whether the reduction is that.
-    first, total : int
-        The number of the first partition here, and how many there are in all.
+    first : int
+        The number of the first partition here.
     partitions : tuple of Partition
     failure : Failure, optional
         What happened when they were to be kept.
@@ -105,7 +105,6 @@ class Block:
     compile: bool
     columns: Function | None
     first: int
-    total: int
     partitions: tuple[Partition, ...]
     failure: Failure | None = None
 

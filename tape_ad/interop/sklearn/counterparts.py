@@ -154,10 +154,14 @@ def plain(value: Any) -> Any:
 
 
 def of_kind(found: Any, values: Sequence[Any]) -> Any:
-    """Give a score the precision of what it depends on; one that does not exist is nan of that."""
+    """Give a score the precision of what it depends on; nothing moves one that is plain.
+
+    One that does not exist has nan for its slope.
+    """
     handles = [each for each in values if takes_over(type(each))]
     if not recorded(found):
-        found = np.nan * sum(map(np.sum, handles))
+        slope = 0.0 if np.all(np.isfinite(found)) else np.nan
+        found = found + slope * sum(map(np.sum, handles))
     dtype = np.result_type(*(each.dtype for each in handles), np.float16)
     return found if found.dtype == dtype else found.astype(dtype)
 

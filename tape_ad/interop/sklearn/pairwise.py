@@ -13,6 +13,7 @@ array([[ 0.   , -1.   ],
 """
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -187,42 +188,32 @@ KERNELS = {
     "cosine": "cosine_similarity",
 }
 
-POINTS = "X Y"
-
-FORMULAS: dict[str, tuple[Callable[..., Any], str]] = {
-    each.__name__[1:]: (each, smooth)
-    for smooth, group in (
-        (
-            POINTS,
-            (
-                *(
-                    _euclidean_distances,
-                    _manhattan_distances,
-                    _cosine_similarity,
-                    _cosine_distances,
-                ),
-                *(_paired_euclidean_distances, _paired_manhattan_distances, _linear_kernel),
-                *(_paired_cosine_distances, _additive_chi2_kernel),
-            ),
-        ),
-        (f"{POINTS} gamma", (_rbf_kernel, _laplacian_kernel, _chi2_kernel)),
-        (f"{POINTS} gamma coef0", (_sigmoid_kernel,)),
-        (f"{POINTS} degree gamma coef0", (_polynomial_kernel,)),
+FORMULAS: dict[str, Callable[..., Any]] = {
+    each.__name__[1:]: each
+    for each in (
+        *(_euclidean_distances, _manhattan_distances, _cosine_similarity, _cosine_distances),
+        *(_paired_euclidean_distances, _paired_manhattan_distances, _paired_cosine_distances),
+        *(_linear_kernel, _polynomial_kernel, _sigmoid_kernel, _rbf_kernel, _laplacian_kernel),
+        *(_additive_chi2_kernel, _chi2_kernel),
     )
-    for each in group
 }
 FORMULAS |= {
-    "pairwise_distances": (by_name("pairwise_distances", DISTANCES), POINTS),
-    "pairwise_kernels": (by_name("pairwise_kernels", KERNELS), f"{POINTS} degree gamma coef0"),
+    "pairwise_distances": by_name("pairwise_distances", DISTANCES),
+    "pairwise_kernels": by_name("pairwise_kernels", KERNELS),
 }
+
+SMOOTH = ("X", "Y", "degree", "gamma", "coef0")
+"""What may be a handle, where a formula takes it."""
 
 
 @functools.cache
 def functions() -> dict[str, Callable[..., Any]]:
     """Give the functions by their names."""
-    formulas = {name: formula for name, (formula, _) in FORMULAS.items()}
-    smooth = {name: arguments for name, (_, arguments) in FORMULAS.items()}
-    return published("sklearn.metrics.pairwise", smooth, formulas)
+    smooth = {"pairwise_kernels": " ".join(SMOOTH)}
+    for name, formula in FORMULAS.items():
+        taken = inspect.signature(formula).parameters
+        smooth.setdefault(name, " ".join(each for each in SMOOTH if each in taken))
+    return published("sklearn.metrics.pairwise", smooth, FORMULAS)
 
 
 def __getattr__(name: str) -> Any:

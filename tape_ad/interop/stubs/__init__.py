@@ -22,12 +22,7 @@ from attrs import field, frozen
 from tape_ad.extend.rules import RULES, Constant, Entry, Filled, Refused, Rule
 from tape_ad.rules import load_lazy_tables
 
-__all__ = [
-    "MIXED",
-    "File",
-    "overloads",
-    "write_stubs",
-]
+__all__ = ["MIXED", "File", "overloads", "write_stubs"]
 
 
 MIXED = "_Mixed"
@@ -59,7 +54,7 @@ RESULTS: Mapping[str, str] = {
 
 WRITTEN: Mapping[str, str] = {
     "meshgrid": "def meshgrid(*xi: _Tensor | _Arrays, **options: _Anything) -> "
-    "tuple[_Tensor, ...]: ...",
+    "tuple[_Tensor, ...]: ..."
 }
 """Overloads of functions whose own list a type for each number of arguments."""
 

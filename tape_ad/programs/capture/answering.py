@@ -13,6 +13,7 @@ from tape_ad.programs.capture.tracers import (
     TracedScalar,
     as_python,
     defers_ufuncs,
+    has_ended,
     is_complex_number,
     is_python,
     is_tracer,
@@ -206,11 +207,6 @@ def two(function: Function, x: Any, y: Any) -> Any:
     if other.__class__ in SEQUENCES and leaves_sequences(function, tracer):
         return NotImplemented  # which the sequence answers: a list times a number is a longer list
     return tracer.capture.call(function, (x, y), {})
-
-
-def has_ended(x: Any) -> bool:
-    """Tell whether an operand is a captured number of a function that has returned."""
-    return type(x) is TracedScalar and x.capture.ended
 
 
 def leaves_sequences(function: Function, x: Any) -> bool:

@@ -13,7 +13,7 @@ from attrs import define, evolve, field
 
 from tape_ad.base.arrays.interpreter import enter, is_box, plain
 from tape_ad.base.arrays.overridable import ACTIVE
-from tape_ad.base.errors import CaptureError
+from tape_ad.base.errors import CaptureError, InPlaceError
 from tape_ad.base.memory import pause_collection, resume_collection
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten, map_leaves, structure_of, unflatten
@@ -109,6 +109,9 @@ class Capture:
         Whether functions with rules of their own are made of NumPy calls, by their ids.
     searches_batches : bool
         Whether a solver was given a batch, which it searches for one by one in a capture alone.
+    rounds : bool
+        Whether lines of NumPy calls have been noted in the place of compiled code, which gives
+        other digits.
     """
 
     name: str
@@ -128,6 +131,7 @@ class Capture:
     _other_errors: Mapping[str, Any] | None = field(default=None, init=False)
     _failure: BaseException | None = field(default=None, init=False)
     searches_batches: bool = field(default=False, init=False)
+    rounds: bool = field(default=False, init=False)
 
     def input(self, leaf: Any, name: str) -> Any:
         """Make what stands for an array or a number among the arguments."""
@@ -203,15 +207,7 @@ class Capture:
         resume_collection(self)
         self.ended = True
 
-    def call_opaque(
-        self, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any], shielded: int
-    ) -> Any:
-        """Call a function of the user's; see `call_opaque`."""
-        return call_opaque(self, function, args, kwargs, shielded)
-
-    def call_apart(self, function: Any, arrays: Sequence[Any]) -> Any:
-        """Call a function of arrays that may be anything; see `call_apart`."""
-        return call_apart(self, function, arrays)
+    call_opaque, call_apart = call_opaque, call_apart
 
     # Calls
 
@@ -248,6 +244,8 @@ class Capture:
         concrete_kwargs, noted_kwargs = self.unwrap(kwargs) if kwargs else (kwargs, NO_OPTIONS)
         try:
             out = function(*concrete_args, **concrete_kwargs)
+        except InPlaceError:
+            raise  # which is about what is captured, and no matter of values
         except Exception as error:
             self.note_failure(function, noted_args, noted_kwargs, error)
             raise
@@ -541,9 +539,8 @@ class Capture:
         if self._failure is not None:
             raise self._failure
         tree = map_leaves(self.returned, output)
-        return Program(
-            self.name, tuple(self.inputs), self.constants.found(), tuple(self.steps), tree
-        )
+        parts = tuple(self.inputs), self.constants.found(), tuple(self.steps)
+        return Program(self.name, *parts, tree, rounds=self.rounds)
 
     def returned(self, leaf: Any, path: str) -> Any:
         """Give what stands in the output's tree."""

@@ -26,6 +26,7 @@ from attrs import define, field
 from tape_ad.base.arrays.overridable import is_traced
 from tape_ad.base.trees import flatten, structure_of
 from tape_ad.programs.capture.constants import contents, has_derived
+from tape_ad.programs.capture.generators import access_to, generator_of
 from tape_ad.programs.capture.variables import (
     ATTRIBUTE,
     BYTES,
@@ -532,14 +533,11 @@ def title_of(value: Any) -> str:
 
 def state_of_generator(value: Any) -> bytes | None:
     """Give the state of a generator of random numbers, which each draw changes."""
-    owner = value if isinstance(value, types.ModuleType) else attribute(value, "__self__") or value
-    if isinstance(owner, np.random.Generator):
-        return pickle.dumps(owner.bit_generator.state)
-    if isinstance(owner, np.random.RandomState) or owner is np.random:
-        return pickle.dumps(owner.get_state())
-    if isinstance(owner, random.Random) or owner is random:
-        return pickle.dumps(owner.getstate())
-    return None
+    try:
+        generator = generator_of(value)
+    except Exception:  # of a class that raises anything where it is asked
+        return None
+    return None if generator is None else pickle.dumps(access_to(generator)[0]())
 
 
 def is_small(value: Any) -> bool:

@@ -4,6 +4,9 @@ Each draw is a call that takes the generator as the draw before has left it, and
 next one, so that they keep their order. A replay draws anew, from the generator that it is given.
 """
 
+import functools
+import random
+import types
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NoReturn
 
@@ -77,7 +80,7 @@ class Rewindable:
     def begun(self) -> Any:
         """Give the generator for the first draw."""
         if self.state is None:
-            self.state = state_of(self.generator)
+            self.state = access_to(self.generator)[0]()
         else:
             self.rewind()
         return self.generator
@@ -85,22 +88,24 @@ class Rewindable:
     def rewind(self) -> None:
         """Put the generator back to where it began."""
         if self.state is not None:
-            set_state(self.generator, self.state)
+            access_to(self.generator)[1](self.state)
 
 
-def state_of(generator: Any) -> Any:
-    """Give the state of a generator."""
-    if isinstance(generator, np.random.Generator):
-        return generator.bit_generator.state
-    return generator.get_state(legacy=False)
+def generator_of(value: Any) -> Any:
+    """Give the generator that a value is, or that it is a method of; None where there is none."""
+    kinds = (np.random.Generator, np.random.BitGenerator, np.random.RandomState, random.Random)
+    owner = value if isinstance(value, types.ModuleType) else getattr(value, "__self__", value)
+    return owner if isinstance(owner, kinds) or owner is np.random or owner is random else None
 
 
-def set_state(generator: Any, state: Any) -> None:
-    """Put a generator into a state."""
-    if isinstance(generator, np.random.Generator):
-        generator.bit_generator.state = state
-    else:
-        generator.set_state(state)
+def access_to(generator: Any) -> tuple[Function, Function]:
+    """Give what reads the state of a generator, and what sets it."""
+    if isinstance(generator, (np.random.Generator, np.random.BitGenerator)):
+        bits: Any = getattr(generator, "bit_generator", generator)
+        return lambda: bits.state, lambda state: setattr(bits, "state", state)
+    if isinstance(generator, np.random.RandomState) or generator is np.random:
+        return functools.partial(generator.get_state, legacy=False), generator.set_state
+    return generator.getstate, generator.setstate
 
 
 def begun(generator: Any) -> Any:

@@ -10,11 +10,12 @@ from attrs import define, field, frozen
 from tape_ad.base.arrays.interpreter import is_box
 from tape_ad.base.arrays.overridable import apart
 from tape_ad.base.errors import CaptureError, ProgramMismatchError
-from tape_ad.base.trees import flatten, map_leaves, unflatten, with_paths
+from tape_ad.base.trees import content_of, flatten, map_leaves, unflatten, with_paths
 from tape_ad.programs.capture.comparison import Comparison, alike_functions, same_numbers
 from tape_ad.programs.capture.constants import Constants
 from tape_ad.programs.capture.generators import TracedGenerator
-from tape_ad.programs.capture.tracers import NUMBERS, is_tracer, plain
+from tape_ad.programs.capture.op_facts import is_number_or_array
+from tape_ad.programs.capture.tracers import is_tracer, plain
 from tape_ad.programs.program import Guard
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.primals import read_only
@@ -62,7 +63,7 @@ class OpaqueFunction:
             raise ProgramMismatchError(
                 f"{self.__name__} gives other types, shapes or texts than when it was captured"
             )
-        return tuple(filter(varies, leaves))
+        return tuple(filter(is_number_or_array, leaves))
 
     def output(self, args: Any, kwargs: Any) -> Any:
         """Call the user's function on plain arrays."""
@@ -137,9 +138,9 @@ def call_opaque(
     if len(capture.steps) > steps or any(map(is_tracer, leaves)):  # it has found one elsewhere
         return function(*args, **kwargs)
     opaque.form = form_of(leaves)
-    opaque._computed.append(filter(varies, leaves))
+    opaque._computed.append(filter(is_number_or_array, leaves))
     noted = iter(capture.call(opaque, args, kwargs))
-    result = unflatten(out, [next(noted) if varies(leaf) else leaf for leaf in leaves])
+    result = unflatten(out, [next(noted) if is_number_or_array(leaf) else leaf for leaf in leaves])
     if written:
         result, changed = result
         for place, each in zip(written, changed, strict=True):
@@ -180,7 +181,7 @@ def described(leaf: Any) -> tuple[Any, ...]:
     """Describe a leaf of what a call gives."""
     if isinstance(leaf, np.ndarray):
         return np.ndarray, leaf.shape, leaf.dtype, leaf.strides
-    if varies(leaf):
+    if is_number_or_array(leaf):
         return (type(leaf),)
     return type(leaf), leaf if isinstance(leaf, (str, bytes, type(None))) else None
 
@@ -222,7 +223,7 @@ class ApartFunction:
             tree = map_leaves(in_order, tree)
         token = np.empty((), object)
         token[()] = Form.of(tree)
-        return [token, *map(copied, filter(varies, flatten(tree)))]
+        return [token, *map(copied, filter(is_number_or_array, flatten(tree)))]
 
     def is_like(self, other: Any) -> bool:
         """Tell whether another one is the same function, captured once more."""
@@ -332,7 +333,7 @@ def call_apart(capture: Any, function: Any, arrays: Sequence[Any]) -> Any:
     following = iter(leaves)
 
     def put(leaf: Any, path: str) -> Any:
-        if varies(leaf):
+        if is_number_or_array(leaf):
             return next(following)
         known = isinstance(leaf, KNOWN) or leaf is Ellipsis
         return leaf if known else Unreplayed(capture, type(leaf).__name__, path)
@@ -371,11 +372,7 @@ def closes_over_tracer(function: Function, seen: tuple[Any, ...] = ()) -> bool:
     held = [getattr(function, name, None) for name in ("__defaults__", "__func__", "__self__")]
     if isinstance(function, functools.partial):
         held += [function.func, function.args, function.keywords]
-    for cell in getattr(function, "__closure__", None) or ():
-        try:
-            held.append(cell.cell_contents)
-        except ValueError:  # of a variable without a value so far
-            continue
+    held += [content_of(cell, None) for cell in getattr(function, "__closure__", None) or ()]
     for leaf in flatten(held):
         if is_tracer(leaf):
             return True
@@ -388,15 +385,10 @@ def form_of(leaves: list[Any]) -> list[Any]:
     """Describe what a replay relies on in what a function returns, by types, shapes and texts."""
     return [
         (type(leaf), np.shape(leaf), getattr(leaf, "dtype", None))
-        if varies(leaf)
+        if is_number_or_array(leaf)
         else (type(leaf), leaf if isinstance(leaf, (str, bytes)) else None)
         for leaf in leaves
     ]
-
-
-def varies(leaf: Any) -> bool:
-    """Tell whether a leaf is an array or a number, which is another at each call."""
-    return isinstance(leaf, (np.ndarray, np.generic)) or type(leaf) in NUMBERS
 
 
 def as_shielded(leaf: Any, path: str) -> Any:

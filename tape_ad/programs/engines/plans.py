@@ -10,6 +10,7 @@ import numpy as np
 from attrs import define, field, frozen
 
 from tape_ad.programs.passes.inlining import inline
+from tape_ad.programs.passes.rewriting import alike
 from tape_ad.programs.program import (
     Call,
     Guard,
@@ -84,11 +85,11 @@ def overwritten(call: Call) -> list[Value]:
     if function is updated:
         base, value, *others = call.args
         apart = all(root_of(v) is not root_of(base) for v in values_in((value, others)))
-        return [base] if type(base) is Value and apart and like(base, out) else []
+        return [base] if type(base) is Value and apart and alike(base, out) else []
     if function is added_at:
         total, *others = (*call.args, call.kwargs.get("linear"))
         apart = all(root_of(v) is not root_of(total) for v in values_in(tuple(others)))
-        return [total] if apart and like(total, out) else []
+        return [total] if type(total) is Value and apart and alike(total, out) else []
     elementwise = type(function) is np.ufunc and function.signature is None
     if not (elementwise or function is relu):
         return []
@@ -101,14 +102,14 @@ def overwritten(call: Call) -> list[Value]:
         one
         for one in operands
         if one.owner is None
-        and like(one, out)
+        and alike(one, out)
         and all(other is one or root_of(other) is not one for other in operands)
     ]
 
 
 def added_once(call: Call) -> bool:
     """Tell whether a call of `scatter` can be written as zeros and one assignment or addition."""
-    ct, index = (*call.args, call.kwargs.get("index"))[:2]
+    ct, index = call.named("ct", "index")
     if type(ct) is not Value or values_in((index,)) or math.prod(ct.shape) == 0:
         return False
     stack = len(ct.shape) - len(index.node)
@@ -123,7 +124,7 @@ def added_once(call: Call) -> bool:
 
 def added_in_place(call: Call) -> bool:
     """Tell whether a call of `added_at` can be written as one addition to a part of an array."""
-    total, ct, index = (*call.args, call.kwargs.get("linear"))[:3]
+    total, ct, index = call.named("total", "ct", "linear")
     if type(total) is not Value or type(ct) is not Value or total.kind is not np.ndarray:
         return False
     if type(index) is not Index or math.prod(ct.shape) == 0:
@@ -138,11 +139,6 @@ def can_be_placed(value: Value) -> bool:
     """Tell whether an array fills its memory without gaps, and can be made by its bytes."""
     dtype = value.dtype
     return dtype is not None and not dtype.hasobject and 0 < size_of(value) == span_of(value)
-
-
-def like(one: Value, other: Value) -> bool:
-    """Tell whether two arrays have one layout."""
-    return one.shape == other.shape and one.dtype == other.dtype and one.strides == other.strides
 
 
 def is_c(value: Value) -> bool:
@@ -224,7 +220,9 @@ class Schedule:
             self.close()
             self.steps.append(step)
         elif type(step) is Call and can_run(step):
-            apart = bool(self._calls) and not alike(self._calls[0].outputs[0], step.outputs[0])
+            apart = bool(self._calls) and not taken_alike(
+                self._calls[0].outputs[0], step.outputs[0]
+            )
             if apart or not roots.isdisjoint(self._of_held):
                 self.close()
             self._calls.append(step)
@@ -316,7 +314,7 @@ def is_f(value: Value) -> bool:
     return value.strides == np.empty(value.shape, value.dtype, "F").strides
 
 
-def alike(one: Value, other: Value) -> bool:
+def taken_alike(one: Value, other: Value) -> bool:
     """Tell whether two results can be taken apart together."""
     return one.shape == other.shape and one.strides == steps_of(one, other)
 

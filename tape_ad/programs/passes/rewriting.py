@@ -73,11 +73,8 @@ class Rewriting:
         if by and type(step) is Call:
             for out in step.outputs:
                 if out.owner is not None and out.owner in by:
-                    outputs = tuple([self.with_owner(each) for each in step.outputs])
-                    by |= zip(step.outputs, outputs, strict=True)
-                    step = Call(
-                        step.function, step.args, step.kwargs, outputs, step.several, step.errors
-                    )
+                    before, step = step, step.giving(map(self.with_owner, step.outputs))
+                    by |= zip(before.outputs, step.outputs, strict=True)
                     break
         self._steps.append(step)
         return step

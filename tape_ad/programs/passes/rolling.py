@@ -8,7 +8,6 @@ earlier loop has computed; and whole numbers, such as indices, have to move even
 """
 
 import math
-import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,7 +16,7 @@ from attrs import define, field, frozen
 
 from tape_ad.base.trees import structure_of
 from tape_ad.programs.passes.rewriting import Rewriting
-from tape_ad.programs.program import Call, Guard, Program, Step, Value, root_of
+from tape_ad.programs.program import Call, Guard, Program, Step, Value, rebuilt, root_of
 from tape_ad.programs.program.loops import Loop, Moving, Stacking, element_of
 from tape_ad.rules.maps import clone
 
@@ -93,8 +92,8 @@ class Tokens:
         kind_of = [kinds.setdefault(described(value), len(kinds)) for value in values]
         tokens: dict[Any, int] = {}
         numbers: list[int] = []
-        operands: list[int] = []
-        integers: list[int] = []
+        spelling = Spelling(number_of, kind_of)
+        operands, integers = spelling.operands, spelling.integers
         starts: list[tuple[int, int, int]] = []
         for place, step in enumerate(program.steps):
             starts.append((len(operands), len(integers), len(values)))
@@ -106,14 +105,9 @@ class Tokens:
                 continue
             parts: list[Any] = [step.function, step.several]
             for arg in step.args:
-                if type(arg) is Value:
-                    number = number_of[arg]
-                    operands.append(number)
-                    parts.append(kind_of[number])
-                else:
-                    spell(arg, parts, operands, integers, number_of, kind_of)
+                spelling.take(arg, parts)
             if step.kwargs:
-                spell(dict(step.kwargs), parts, operands, integers, number_of, kind_of)
+                spelling.take(dict(step.kwargs), parts)
             for out in step.outputs:
                 kind = kinds.setdefault(described(out), len(kinds))
                 number_of[out] = len(values)
@@ -147,58 +141,62 @@ def described(value: Value) -> Any:
 WORDS = frozenset({str, bool, type(None), type(Ellipsis), type})
 
 
-def spell(
-    tree: Any,
-    parts: list[Any],
-    operands: list[int],
-    integers: list[int],
-    number_of: Mapping[Value, int],
-    kind_of: Sequence[int],
-) -> None:
-    """Append to what is alike, and to what differs, the parts of an argument."""
-    kind: Any = type(tree)
-    if kind is Value:
-        number = number_of[tree]
-        operands.append(number)
-        parts.append(kind_of[number])
-    elif kind is int and abs(tree) < 2**62:
-        integers.append(tree)
-        parts.append(int)
-    elif kind in WORDS:
-        parts.append((kind, tree))
-    elif kind is float:
-        parts.append((kind, tree, math.copysign(1.0, tree)))
-    elif kind is slice:
-        parts.append(kind)
-        for each in (tree.start, tree.stop, tree.step):
-            spell(each, parts, operands, integers, number_of, kind_of)
-    elif isinstance(tree, (np.bool_, np.number)):
-        parts.append((kind, tree.dtype, tree.tobytes()))
-    elif (structure := structure_of(kind)) is not None:
-        below = list(structure.values(tree))
-        parts += [kind, len(below), *(tree if kind is dict else ())]
-        for each in below:
-            spell(each, parts, operands, integers, number_of, kind_of)
-    else:
-        parts.append((kind, tree))
+@define(eq=False)
+class Spelling:
+    """What arguments have in common, and what differs, while a program is looked through.
+
+    Attributes
+    ----------
+    number_of : mapping of Value to int
+    kind_of : sequence of int
+        What values have in common, by their numbers.
+    operands, integers : list of int
+        What differs: the numbers of values, and whole numbers.
+    """
+
+    number_of: Mapping[Value, int]
+    kind_of: Sequence[int]
+    operands: list[int] = field(factory=list)
+    integers: list[int] = field(factory=list)
+
+    def take(self, tree: Any, parts: list[Any]) -> None:
+        """Append what is alike of an argument to its parts, and note what differs."""
+        kind: Any = type(tree)
+        if kind is Value:
+            number = self.number_of[tree]
+            self.operands.append(number)
+            parts.append(self.kind_of[number])
+        elif kind is int and abs(tree) < 2**62:
+            self.integers.append(tree)
+            parts.append(int)
+        elif kind in WORDS:
+            parts.append((kind, tree))
+        elif kind is float:
+            parts.append((kind, tree, math.copysign(1.0, tree)))
+        elif kind is slice:
+            parts.append(kind)
+            for each in (tree.start, tree.stop, tree.step):
+                self.take(each, parts)
+        elif isinstance(tree, (np.bool_, np.number)):
+            parts.append((kind, tree.dtype, tree.tobytes()))
+        elif (structure := structure_of(kind)) is not None:
+            below = list(structure.values(tree))
+            parts += [kind, len(below), *(tree if kind is dict else ())]
+            for each in below:
+                self.take(each, parts)
+        else:
+            parts.append((kind, tree))
 
 
 def respelled(tree: Any, operand: Callable[[Value], Any], integer: Callable[[int], Any]) -> Any:
-    """Rebuild an argument, in the order of `spell`, with others for its values and integers."""
-    kind: Any = type(tree)
-    if kind is Value:
-        return operand(tree)
-    if kind is int and abs(tree) < 2**62:
-        return integer(tree)
-    if kind is slice:
-        parts = [respelled(each, operand, integer) for each in (tree.start, tree.stop, tree.step)]
-        return slice(*parts)
-    structure = structure_of(kind)
-    if structure is None:
-        return tree
-    before = list(structure.values(tree))
-    after = [respelled(each, operand, integer) for each in before]
-    return tree if all(map(operator.is_, before, after)) else structure.rebuilt(tree, after)
+    """Rebuild an argument, in the order of `Spelling`, with others for its values and integers."""
+
+    def other(leaf: Any) -> Any:
+        if type(leaf) is Value:
+            return operand(leaf)
+        return integer(leaf) if type(leaf) is int and abs(leaf) < 2**62 else leaf
+
+    return rebuilt(other, tree)
 
 
 # Where tokens repeat
@@ -312,10 +310,21 @@ class Found:
         """The number of the step behind the last."""
         return self.start + self.period * self.count
 
+    @property
+    def behind(self) -> int:
+        """The number of the value behind the last that it computes."""
+        return self.first + self.outputs * self.count
+
     def final(self) -> dict[int, Slot]:
         """Give the values that are carried out of the loop, by their numbers."""
-        behind = self.first + self.outputs * self.count
-        return {behind - self.outputs * s.back + s.output: s for s in self.slots}
+        return {self.behind - self.outputs * s.back + s.output: s for s in self.slots}
+
+    def computed(self, number: int, move: int) -> Slot | None:
+        """Say which output of its body an operand is, if it is one of this iteration or before."""
+        if move != self.outputs or number + move * self.count < self.first + self.outputs:
+            return None
+        back, output = divmod(number - self.first, self.outputs)
+        return Slot(output, -back) if back < 0 else Slot(number - self.first, 0)
 
 
 @define(eq=False)
@@ -349,32 +358,15 @@ class Rolling:
         integers = rows_of(tokens.integers, tokens.integers_from[whole], count)
         outputs = int(tokens.outputs_from[start + period] - tokens.outputs_from[start])
         first = int(tokens.outputs_from[start])
-        steady = evenly(operands) & evenly(integers)
-        for begin, end in sorted(stretches_of(steady), key=lambda pair: pair[0] - pair[1]):
-            found = self.within(start, period, begin, end, first, outputs, operands, integers)
-            if found is not None:
-                self.found.append(found)
-                values = slice(found.first, found.first + found.outputs * found.count)
-                self._loop_of[values] = len(self.found) - 1
+        steady = stretches_of(evenly(operands) & evenly(integers))
+        begin, end = max(steady, key=lambda pair: pair[1] - pair[0], default=(0, 0))
+        if begin == end:
             return
-
-    def within(
-        self,
-        start: int,
-        period: int,
-        begin: int,
-        end: int,
-        first: int,
-        outputs: int,
-        operands: Any,
-        integers: Any,
-    ) -> Found | None:
-        """Make a loop of some of a stretch's iterations, if that can be one."""
         moves = operands[begin + 1] - operands[begin]
         begin = max(begin, self.first_after_invariants(operands[begin], moves, first, outputs))
         begin, end = self.within_stacks(operands, moves, begin, end, first, outputs)
         if end - begin < FEWEST or (end - begin) * period < SHORT:
-            return None
+            return
         found = Found(
             start + begin * period,
             period,
@@ -386,7 +378,9 @@ class Rolling:
             moves,
             integers[begin + 1] - integers[begin],
         )
-        return found if self.can_be(found) else None
+        if self.can_be(found):
+            self.found.append(found)
+            self._loop_of[found.first : found.behind] = len(self.found) - 1
 
     def first_after_invariants(self, row: Any, moves: Any, first: int, outputs: int) -> int:
         """Say from which iteration on all that stays the same is there."""
@@ -424,16 +418,13 @@ class Rolling:
         for number, move in zip(found.operands.tolist(), found.moves.tolist(), strict=True):
             if move == 0:
                 found.reads[number] = None
-            elif move == outputs and number + move * found.count >= first + outputs:
-                if number >= first:
-                    continue  # of the same iteration
-                back = -((number - first) // outputs)
-                output = (number - first) % outputs
-                if back > FARTHEST or not can_be_kept(tokens.values[first + output]):
+            elif (slot := found.computed(number, move)) is not None:
+                value = tokens.values[first + slot.output]
+                if slot.back > FARTHEST or (slot.back and not can_be_kept(value)):
                     return False
-                for nearer in range(back, 0, -1):
-                    before = number + outputs * (back - nearer)
-                    found.slots.setdefault(Slot(output, nearer), before)
+                for nearer in range(slot.back, 0, -1):
+                    before = number + outputs * (slot.back - nearer)
+                    found.slots.setdefault(Slot(slot.output, nearer), before)
             elif not self.read_stack(found, number, move):
                 return False
         return True
@@ -446,17 +437,22 @@ class Rolling:
     def read_stack(self, found: Found, number: int, move: int) -> bool:
         """Let a loop read a stack of an earlier one; tell whether that is possible."""
         loop = int(self._loop_of[number])
-        if loop < 0:
+        if loop < 0 or move % self.found[loop].outputs:
             return False
-        other = self.found[loop]
-        k, output = divmod(number - other.first, other.outputs)
-        last = k + move // other.outputs * (found.count - 1)
-        if move % other.outputs or not 0 <= last < other.count:
+        _, _, k, way = key = self.element_key(number, move)
+        if not 0 <= k + way * (found.count - 1) < self.found[loop].count:
             return False
         if not can_be_kept(self.tokens.values[number]):
             return False
-        found.elements[loop, output, k, move // other.outputs] = None
+        found.elements[key] = None
         return True
+
+    def element_key(self, number: int, move: int) -> tuple[int, int, int, int]:
+        """Say which element of a stack a value is, as `Found.elements` has it."""
+        loop = int(self._loop_of[number])
+        other = self.found[loop]
+        k, output = divmod(number - other.first, other.outputs)
+        return loop, output, k, move // other.outputs
 
     # What becomes of the program
 
@@ -595,9 +591,8 @@ class Writing:
         step = rewriting.rewired(old)
         if step is not old and any(out.owner is not None for out in getattr(old, "outputs", ())):
             pairs = list(zip(old.operands, step.operands, strict=True))
-            outputs = tuple([viewing(out, pairs) for out in old.outputs])
-            rewriting.by |= zip(old.outputs, outputs, strict=True)
-            step = Call(step.function, step.args, step.kwargs, outputs, step.several, step.errors)
+            step = step.giving([viewing(out, pairs) for out in old.outputs])
+            rewriting.by |= zip(old.outputs, step.outputs, strict=True)
         rewriting.keep(step)
 
     def now(self, number: int) -> Value:
@@ -614,15 +609,14 @@ class Writing:
         operands = [self.now(before) for before in found.slots.values()]
         operands += [self.now(read) for read in found.reads]
         operands += [self._stacks[stack] for stack in body.stacks]
-        carried = [fresh(value) for value in body.carried]
+        carried = [value.fresh() for value in body.carried]
         stacks = [each.value for each in loop.stackings]
         rewriting.keep(Call(loop, tuple(operands), {}, (*carried, *stacks), several=True))
         for output, stack in zip(found.stacked, stacks, strict=True):
             self._stacks[number, output] = stack
         final = found.final()
         out_of = dict(zip(found.slots, carried, strict=True))
-        behind = found.first + found.outputs * found.count
-        for used in sorted(each for each in needed if found.first <= each < behind):
+        for used in sorted(each for each in needed if found.first <= each < found.behind):
             if used in final:
                 rewriting.replace(values[used], out_of[final[used]])
                 continue
@@ -632,15 +626,10 @@ class Writing:
             rewriting.keep(call)
             new = call.outputs[0]
             if used in rolling._returned and new.kind is np.ndarray:
-                own = fresh(new)
+                own = new.fresh()
                 rewriting.keep(Call(clone, (new,), {}, (own,)))
                 new = own
             rewriting.replace(values[used], new)
-
-
-def fresh(value: Value) -> Value:
-    """Give a value like another, with memory of its own."""
-    return Value(value.kind, value.shape, value.dtype, value.strides)
 
 
 class Body:
@@ -657,8 +646,8 @@ class Body:
     def __init__(self, rolling: Rolling, found: Found) -> None:
         self._rolling, self._found = rolling, found
         values = rolling.tokens.values
-        of_slot = {s: fresh(values[found.first + s.output]) for s in found.slots}
-        of_read = {number: fresh(values[number]) for number in found.reads}
+        of_slot = {s: values[found.first + s.output].fresh() for s in found.slots}
+        of_read = {number: values[number].fresh() for number in found.reads}
         self.carried = list(of_slot.values())
         self._slots, self._reads = of_slot, of_read
         self.stacks: dict[tuple[int, int], Value] = {}
@@ -675,7 +664,7 @@ class Body:
         like = self._rolling.tokens.values[other.first + output]
         stack = self.stacks.get((loop, output))
         if stack is None:
-            stack = self.stacks[loop, output] = fresh(Stacking.of(like, other.count).value)
+            stack = self.stacks[loop, output] = Stacking.of(like, other.count).value
         call = element_of(stack, k if way == 0 else Moving(k, way), like)
         self._steps.append(call)
         self._elements[key] = call.outputs[0]
@@ -702,13 +691,11 @@ class Body:
             before = list(step.operands)
             args = tuple([respelled(arg, operand, integer) for arg in step.args])
             kwargs = step.kwargs and respelled(dict(step.kwargs), operand, integer)
-            call = Call(step.function, args, kwargs, (), step.several, step.errors)
+            call = step.given(args, kwargs)
             pairs = list(zip(before, call.operands, strict=True))
-            outputs = tuple([viewing(out, pairs) for out in step.outputs])
-            self._made += outputs
-            self._steps.append(
-                Call(step.function, args, kwargs, outputs, step.several, step.errors)
-            )
+            call = call.giving([viewing(out, pairs) for out in step.outputs])
+            self._made += call.outputs
+            self._steps.append(call)
         following = [
             self._made[s.output] if s.back == 1 else self._slots[Slot(s.output, s.back - 1)]
             for s in found.slots
@@ -725,15 +712,10 @@ class Body:
         found = self._found
         if move == 0:
             return self._reads[number]
-        if move == found.outputs and number + move * found.count >= found.first + found.outputs:
-            if number >= found.first:
-                return self._made[number - found.first]
-            back = -((number - found.first) // found.outputs)
-            return self._slots[Slot((number - found.first) % found.outputs, back)]
-        loop = int(self._rolling._loop_of[number])
-        other = self._rolling.found[loop]
-        k, output = divmod(number - other.first, other.outputs)
-        return self._elements[loop, output, k, move // other.outputs]
+        slot = found.computed(number, move)
+        if slot is None:
+            return self._elements[self._rolling.element_key(number, move)]
+        return self._slots[slot] if slot.back else self._made[slot.output]
 
 
 def viewing(out: Value, pairs: Sequence[tuple[Value, Value]]) -> Value:
@@ -741,4 +723,4 @@ def viewing(out: Value, pairs: Sequence[tuple[Value, Value]]) -> Value:
     owner = None
     if out.owner is not None:
         owner = next((root_of(new) for old, new in pairs if root_of(old) is out.owner), None)
-    return Value(out.kind, out.shape, out.dtype, out.strides, owner)
+    return out.fresh(owner)

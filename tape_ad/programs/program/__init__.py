@@ -56,6 +56,10 @@ class Value:
             return cls(kind, (), concrete.dtype, (), owner, name)
         return cls(kind, name=name)
 
+    def fresh(self, owner: "Value | None" = None) -> "Value":
+        """Give a value like this one, with memory of its own or in that of another."""
+        return Value(self.kind, self.shape, self.dtype, self.strides, owner)
+
     def __str__(self) -> str:
         """Write the type: ``float64[64,10]``; a Python number's as Python does."""
         if self.dtype is None:
@@ -109,12 +113,35 @@ class Call:
             self._operands = found
         return found
 
+    def named(self, *names: str) -> list[Any]:
+        """Give the arguments of these names, in this order; None for one that is missing."""
+        found = dict(zip(names, self.args, strict=False)) | dict(self.kwargs)
+        return [found.get(name) for name in names]
+
+    def run(self, values: dict[Value, Any]) -> Any:
+        """Run it on the values at hand, and add what it gives, if a loop has not diverged."""
+        with np.errstate(**(self.errors or {})):
+            out = self.function(*replaced(self.args, values), **replaced(self.kwargs, values))
+        if type(out) is Diverged:
+            return out
+        outs = tuple(out) if self.several else (out,)
+        values |= zip(self.outputs, outs, strict=True)
+        return outs
+
     def replaced(self, by: Mapping[Value, Value]) -> "Call":
         """Give the call with other values for some of its operands."""
-        args, kwargs = replaced(self.args, by), self.kwargs and replaced(self.kwargs, by)
+        return self.given(replaced(self.args, by), self.kwargs and replaced(self.kwargs, by))
+
+    def given(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> "Call":
+        """Give the call with other arguments; the very call, if they are the same."""
         if args is self.args and kwargs is self.kwargs:
             return self
         return Call(self.function, args, kwargs, self.outputs, self.several, self.errors)
+
+    def giving(self, outputs: Iterable[Value]) -> "Call":
+        """Give the call with other results."""
+        outs = tuple(outputs)
+        return Call(self.function, self.args, self.kwargs, outs, self.several, self.errors)
 
 
 @define(eq=False, repr=False)
@@ -198,6 +225,8 @@ class Program:
     nbytes : int or None
         The most bytes that a replay needs beside its arguments and constants, with what it
         returns; None where it is not replayed yet.
+    rounds : bool
+        Whether it may give other digits than the function, as its capture has found.
     """
 
     name: str
@@ -207,6 +236,7 @@ class Program:
     output: Any
     history: tuple[tuple[str, "Program"], ...] = field(default=(), kw_only=True)
     nbytes: int | None = field(default=None, kw_only=True)
+    rounds: bool = field(default=False, kw_only=True)
 
     @property
     def outputs(self) -> list[Value]:
@@ -315,16 +345,20 @@ def replaced(tree: Any, by: Mapping[Value, Any]) -> Any:
     if kind is tuple:
         leaves = [replaced(leaf, by) for leaf in tree]
         return tree if all(map(operator.is_, leaves, tree)) else tuple(leaves)
-    if not any(value in by for value in values_in((tree,))):
+    return rebuilt(lambda leaf: by.get(leaf, leaf) if type(leaf) is Value else leaf, tree)
+
+
+def rebuilt(function: Callable[[Any], Any], tree: Any) -> Any:
+    """Put others in place of leaves, those of slices too; the very tree, where all stay."""
+    kind: Any = type(tree)
+    structure = None if kind is slice else structure_of(kind)
+    if structure is None and kind is not slice:
+        return function(tree)
+    before = [tree.start, tree.stop, tree.step] if structure is None else [*structure.values(tree)]
+    after = [rebuilt(function, each) for each in before]
+    if all(map(operator.is_, before, after)):
         return tree
-    return map_leaves(lambda leaf, path: put(leaf, by), tree)
-
-
-def put(leaf: Any, by: Mapping[Value, Any]) -> Any:
-    """Give what stands in place of a leaf."""
-    if type(leaf) is slice:
-        return slice(*(put(each, by) for each in (leaf.start, leaf.stop, leaf.step)))
-    return by.get(leaf, leaf) if type(leaf) is Value else leaf
+    return slice(*after) if structure is None else structure.rebuilt(tree, after)
 
 
 def listed(step: Step, numbers: Mapping[Value, int]) -> str:
@@ -423,7 +457,9 @@ def interpret(program: Program, inputs: Sequence[Any]) -> Any:
     values, diverged = interpreted(program, inputs)
     if diverged is not None:
         return diverged
-    return map_leaves(lambda leaf, path: put(leaf, values), program.output)
+    return map_leaves(
+        lambda leaf, path: values[leaf] if type(leaf) is Value else leaf, program.output
+    )
 
 
 def interpreted(
@@ -432,23 +468,25 @@ def interpreted(
     """Run a program, and give all of its values; those before the guard where it has diverged."""
     values: dict[Value, Any] = dict(zip(program.inputs, inputs, strict=True))
     values |= {constant.value: constant.data for constant in program.constants}
+    return values, run_steps(program.steps, values)
+
+
+def run_steps(steps: Iterable[Step], values: dict[Value, Any]) -> Diverged | None:
+    """Run steps on the values at hand, and add what they give; end where a guard diverges."""
     guards = 0
-    for step in program.steps:
+    for step in steps:
         if isinstance(step, Guard):
             answer = step.question(values[step.value])
             if answer != step.answer:
-                return values, Diverged(guards, answer)
+                return Diverged(guards, answer)
             guards += 1
             continue
-        with np.errstate(**(step.errors or {})):
-            out = step.function(*replaced(step.args, values), **replaced(step.kwargs, values))
-        if type(out) is Diverged:  # in a loop
-            return values, Diverged(guards + out.guard, out.answer)
-        outs = out if step.several else (out,)
-        values |= zip(step.outputs, outs, strict=True)
+        outs = step.run(values)
+        if type(outs) is Diverged:  # in a loop
+            return Diverged(guards + outs.guard, outs.answer)
         body = body_of(step)
         guards += 0 if body is None else len(body.guards) * step.function.count  # type: ignore[attr-defined]  # it is a loop
-    return values, None
+    return None
 
 
 @define(eq=False)

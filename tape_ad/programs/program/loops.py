@@ -12,8 +12,17 @@ from typing import Any
 import numpy as np
 from attrs import evolve, field, frozen
 
-from tape_ad.base.trees import structure_of
-from tape_ad.programs.program import Call, Diverged, Guard, Program, Step, Value, replaced
+from tape_ad.programs.program import (
+    Call,
+    Diverged,
+    Guard,
+    Program,
+    Step,
+    Value,
+    rebuilt,
+    replaced,
+    run_steps,
+)
 
 __all__ = ["Loop", "Moving", "Stacking", "element_of", "iteration", "unrolled"]
 
@@ -100,22 +109,12 @@ class Loop:
         """Run it, the plainest way; a guard that gets another answer ends it."""
         carried, read = list(operands[: self.carried]), operands[self.carried :]
         stacks = [each.empty() for each in self.stackings]
-        guards = 0
         for k in range(self.count):
             values: dict[Value, Any] = dict(zip(self.body.inputs, (*carried, *read), strict=True))
-            for step in self.body.steps:
-                if isinstance(step, Guard):
-                    answer = step.question(values[step.value])
-                    if answer != step.answer:
-                        return Diverged(guards, answer)
-                    guards += 1
-                    continue
-                call = call_at(step, k)
-                with np.errstate(**(call.errors or {})):
-                    out = call.function(
-                        *replaced(call.args, values), **replaced(call.kwargs, values)
-                    )
-                values |= zip(call.outputs, out if call.several else (out,), strict=True)
+            steps = (s if isinstance(s, Guard) else call_at(s, k) for s in self.body.steps)
+            diverged = run_steps(steps, values)
+            if diverged is not None:
+                return Diverged(k * len(self.body.guards) + diverged.guard, diverged.answer)
             given = [values[value] for value in self.body.output]
             carried = given[: self.carried]
             for stack, element in zip(stacks, given[self.carried :], strict=True):
@@ -125,30 +124,13 @@ class Loop:
 
 def call_at(step: Call, k: int) -> Call:
     """Give a call of a body as it is in iteration k."""
+
+    def at(leaf: Any) -> Any:
+        return leaf.at(k) if type(leaf) is Moving else leaf
+
     options = dict(step.kwargs)
-    args, kwargs = moved(step.args, k), moved(options, k)
-    if args is step.args and kwargs is options:
-        return step
-    return Call(step.function, args, kwargs, step.outputs, step.several, step.errors)
-
-
-def moved(tree: Any, k: int) -> Any:
-    """Put numbers in place of what moves; the very tree where nothing does."""
-    kind: Any = type(tree)
-    if kind is Moving:
-        return tree.at(k)
-    if kind is Value:
-        return tree
-    if kind is slice:
-        parts = [moved(each, k) for each in (tree.start, tree.stop, tree.step)]
-        return slice(*parts)
-    structure = structure_of(kind)
-    if structure is None:
-        return tree
-    before = list(structure.values(tree))
-    after = [moved(each, k) for each in before]
-    same = all(map(operator.is_, before, after))
-    return tree if same else structure.rebuilt(tree, after)
+    kwargs = rebuilt(at, options)
+    return step.given(rebuilt(at, step.args), step.kwargs if kwargs is options else kwargs)
 
 
 def iteration(
@@ -177,15 +159,14 @@ def iteration(
         if isinstance(step, Guard):
             steps.append(step.replaced(by))
             continue
-        call = call_at(step, k)
-        element = known_element(call.replaced(by), elements)
+        call = call_at(step, k).replaced(by)
+        element = known_element(call, elements)
         if element is not None:
             by[call.outputs[0]] = element
             continue
-        args, kwargs = replaced(call.args, by), call.kwargs and replaced(call.kwargs, by)
-        outputs = tuple([with_memory_of(out, by) for out in call.outputs])
-        by |= zip(call.outputs, outputs, strict=True)
-        steps.append(Call(call.function, args, kwargs, outputs, call.several, call.errors))
+        own = call.giving([with_memory_of(out, by) for out in call.outputs])
+        by |= zip(call.outputs, own.outputs, strict=True)
+        steps.append(own)
     return [by[value] for value in loop.body.output]
 
 
@@ -204,7 +185,7 @@ def with_memory_of(out: Value, by: Mapping[Value, Value]) -> Value:
     if owner is not None:
         owner = by.get(owner, owner)
         owner = owner.owner or owner
-    return Value(out.kind, out.shape, out.dtype, out.strides, owner)
+    return out.fresh(owner)
 
 
 def unrolled(program: Program, loops: Collection[Loop] | None = None) -> Program:
@@ -244,8 +225,7 @@ def unrolled(program: Program, loops: Collection[Loop] | None = None) -> Program
             by[step.outputs[0]] = element
             continue
         if any(out.owner in by for out in step.outputs if out.owner is not None):
-            outputs = tuple([with_memory_of(out, by) for out in step.outputs])
-            by |= zip(step.outputs, outputs, strict=True)
-            step = Call(step.function, step.args, step.kwargs, outputs, step.several, step.errors)
+            before, step = step, step.giving([with_memory_of(out, by) for out in step.outputs])
+            by |= zip(before.outputs, step.outputs, strict=True)
         steps.append(step)
     return evolve(program, steps=tuple(steps), output=replaced(program.output, by))

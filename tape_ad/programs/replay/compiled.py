@@ -6,7 +6,7 @@ import sys
 import types
 import warnings
 from collections.abc import Callable, Container, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from threading import get_ident
 from time import perf_counter
 from typing import Any
@@ -31,7 +31,7 @@ from tape_ad.programs.engines.numpy.source import source_of
 from tape_ad.programs.passes import simplified
 from tape_ad.programs.passes.simplifications import literals_of, with_returned_copied
 from tape_ad.programs.program import Program
-from tape_ad.programs.program.keys import GENERATORS, ForeignError, key_of, rebuilder
+from tape_ad.programs.program.keys import GENERATORS, ForeignError, key_of
 from tape_ad.programs.replay.explaining import asked, counted, explained, progress, title
 from tape_ad.programs.replay.matching import matcher
 from tape_ad.programs.replay.paths import (
@@ -45,13 +45,13 @@ from tape_ad.programs.replay.paths import (
 )
 from tape_ad.programs.replay.splitting import Split
 from tape_ad.programs.replay.verifying import (
+    Arguments,
     Verification,
     can_be_proved,
     check_alike,
     may_draw,
     run_eagerly,
 )
-from tape_ad.record.inspection.observing import debugging
 from tape_ad.record.inspection.pages.figures import shown_by_repr, tag
 from tape_ad.record.messages.callers import is_library
 from tape_ad.record.primals import is_number_like, primal
@@ -61,18 +61,19 @@ from tape_ad.record.tensor import Tensor
 
 
 Function = Callable[..., Any]
+Captured = tuple[Program, Any, Program | None]
+"""What `capture` gives."""
 
 
 def capture(
     function: Function,
     name: str,
-    rebuild: Callable[[Sequence[Any]], tuple[tuple[Any, ...], dict[str, Any]]],
-    leaves: Sequence[Any],
+    given: Arguments,
     names: Sequence[str],
     earlier: Sequence[Program],
     parameters: Sequence[str] = (),
     outside: Container[int] = frozenset(),
-) -> tuple[Program, Any, Program | None]:
+) -> Captured:
     """Run a function on captured arrays.
 
     Parameters
@@ -80,11 +81,9 @@ def capture(
     function : callable
     name : str
         What to call it.
-    rebuild : callable
-        Makes the arguments, positional and by name, out of the leaves.
-    leaves : sequence of array and number
+    given : Arguments
     names : sequence of str
-        What the user calls each of them.
+        What the user calls each of their leaves.
     earlier : sequence of Program
         What earlier captures gave, on this path or others, to be compared; the likeliest first.
     parameters : sequence of str
@@ -102,7 +101,8 @@ def capture(
     """
     constants = Constants(name, earlier)
     trace = Capture(name, Comparison(list(earlier)), constants, outside)
-    args, kwargs = rebuild([trace.input(x, of) for x, of in zip(leaves, names, strict=True)])
+    inputs = [trace.input(x, of) for x, of in zip(given.leaves, names, strict=True)]
+    args, kwargs = given.rebuild(inputs)
     trace.comparison.begin(trace)
     before = map_leaves(lambda leaf, path: leaf, (args, kwargs))
     output = with_plain_keys(trace.run(function, args, kwargs))
@@ -234,36 +234,23 @@ class Replayer:
         if paths.exhausted:
             paths.eager += 1
             return self.function(*args, **kwargs)
-        return self._finish(replayed(paths, leaves), paths, args, kwargs, leaves)
+        return self._finish(replayed(paths, leaves), paths, Arguments(args, kwargs, leaves))
 
-    def _finish(
-        self,
-        search: Search,
-        paths: Paths,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        leaves: Sequence[Any],
-    ) -> Any:
+    def _finish(self, search: Search, paths: Paths, given: Arguments) -> Any:
         """Give what a replay has given, if one has led to the end; else capture."""
         if search.path is not None and search.succeeded:
             self._to_front(paths, search.path)
             if search.path.replays >= search.path.due:
-                self._check_if_due(paths, search.path, args, kwargs, leaves, search.out)
+                self._check_if_due(paths, search.path, given, search.out)
             return search.built()
-        return self._capture(paths, search, args, kwargs, leaves)
+        return self._capture(paths, search, given)
 
     def _check_if_due(
-        self,
-        paths: Paths,
-        path: Path,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        leaves: Sequence[Any],
-        out: tuple[Any, ...],
+        self, paths: Paths, path: Path, given: Arguments, out: tuple[Any, ...]
     ) -> None:
         """Compare a replay with the function, if that is due."""
         try:
-            Verification(path, self.function, args, kwargs, leaves).after(out)
+            Verification(path, self.function, given, given.leaves).after(out)
         except ProgramMismatchError:
             paths.forget(path)
             raise
@@ -290,25 +277,19 @@ class Replayer:
         if paths not in self._recent:
             self._recent = (paths, *self._recent[: RECENT - 1])
 
-    def _capture(
-        self,
-        paths: Paths,
-        search: Search,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        leaves: Sequence[Any],
-    ) -> Any:
+    def _capture(self, paths: Paths, search: Search, given: Arguments) -> Any:
         """Capture the function, and compile it if it has done the same before."""
         known = sorted(paths.held, key=lambda path: path is not search.path)
         before = {path: path.program for path in known}
         number = self._calls() + 1
-        free = FreeVariables.of(self.function, objects_in((*args, *kwargs.values())))
+        leaves, others = given.leaves, (*given.args, *given.kwargs.values())
+        free = FreeVariables.of(self.function, objects_in(others))
         if self._asks_identity(free) and repeated(leaves):
-            return self._as_it_is(TWICE, args, kwargs)
+            return self._as_it_is(TWICE, given.args, given.kwargs)
         drawn = free.draws()
         path, proof = search.path if search.tried else next(iter(known), None), None
         if path is not None and can_be_proved(path, leaves):
-            proof = self._prove(path, args, kwargs, leaves)
+            proof = self._prove(path, given)
             if proof is not None and proof[2]:
                 self._look_at(free, path.program, drawn)
                 path.captures.append((number, proof[1]))
@@ -316,19 +297,18 @@ class Replayer:
                 return proof[0]
         start = perf_counter()
 
-        def captured(function: Function) -> tuple[Program, Any, Program | None]:
+        def captured(function: Function) -> Captured:
             return capture(
                 function,
                 title(self.function),
-                rebuilder(args, kwargs),
-                leaves,
+                given,
                 paths.key.names,
                 list(before.values()),
                 self._parameters,
                 free.places(),
             )
 
-        program, result, same = self._captured(captured, free, args, kwargs)
+        program, result, same = self._captured(captured, free, given)
         seconds = perf_counter() - start
         self._check_bound(free)
         self._look_at(free, program, drawn)
@@ -363,28 +343,31 @@ class Replayer:
                 )
         return result
 
-    def _prove(
-        self, path: Path, args: tuple[Any, ...], kwargs: dict[str, Any], leaves: Sequence[Any]
-    ) -> tuple[Any, float, bool] | None:
+    def _prove(self, path: Path, given: Arguments) -> tuple[Any, float, bool] | None:
         """Compare a replay of a path that was captured once with the function.
 
         Returns
         -------
         tuple or None
             What the function gives, the seconds that it took, and whether a replay gives the same;
-            None where that goes another way.
+            None where that goes another way, or would prove nothing: what is multiplied by zeros
+            may be anything.
         """
+        if not any(map(np.any, given.leaves)):
+            return None
         if path.made is None:
             path.kept = {*literals_of(path.program)}  # which nobody else refers to so far
             self._make(path)
-        verification = Verification(path, self.function, args, kwargs, leaves)
+        verification = Verification(path, self.function, given, given.leaves)
         out = verification.replayed(path.made)
-        if type(out) is not tuple:
+        if type(out) is not tuple or not all(map(np.any, out)):
             return None
         start = perf_counter()
-        arrays = [leaf for leaf in leaves if type(leaf) is np.ndarray and leaf.flags.writeable]
+        arrays = [
+            leaf for leaf in given.leaves if type(leaf) is np.ndarray and leaf.flags.writeable
+        ]
         # The collector would look into the program again and again.
-        result = uncollected(run_eagerly, self.function, args, kwargs, quiet=False)
+        result = uncollected(run_eagerly, self.function, given.args, given.kwargs, quiet=False)
         for each in arrays:
             if not each.flags.writeable:  # which a replay leaves as it is
                 each.flags.writeable = True
@@ -453,12 +436,8 @@ class Replayer:
         return self._asks_is
 
     def _captured(
-        self,
-        captured: Callable[[Function], tuple[Program, Any, Program | None]],
-        free: FreeVariables,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> tuple[Program, Any, Program | None]:
+        self, captured: Callable[[Function], Captured], free: FreeVariables, given: Arguments
+    ) -> Captured:
         """Capture the function; or a copy that converts arrays, if it is one that does.
 
         Raises
@@ -469,11 +448,11 @@ class Replayer:
             with suppress(NoRuleError):  # it asks what only the function itself is to ask
                 return captured(self._copy)
         if free.asks_type():
-            found = self._by_copy(captured, args, kwargs)
+            found = self._by_copy(captured, given)
             if found is not None:
                 return found
             found = captured(self.function)
-            if not self._is_alike(found[1], args, kwargs):
+            if not self._is_alike(found[1], given):
                 raise CaptureError(
                     f"{title(self.function)} cannot be compiled: it asks for type(x), which is "
                     "another one for what is captured; write isinstance(x, np.ndarray)"
@@ -482,21 +461,18 @@ class Replayer:
         try:
             found = captured(self.function)
         except CaptureError as error:
-            found = self._by_copy(captured, args, kwargs) if error.in_copies else None
+            found = self._by_copy(captured, given) if error.in_copies else None
             if found is None:
                 raise
             return found
         filling = any(guard.question is filling_code for guard in found[0].guards)
-        return (filling and self._by_copy(captured, args, kwargs)) or found
+        return (filling and self._by_copy(captured, given)) or found
 
     def _by_copy(
-        self,
-        captured: Callable[[Function], tuple[Program, Any, Program | None]],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> tuple[Program, Any, Program | None] | None:
+        self, captured: Callable[[Function], Captured], given: Arguments
+    ) -> Captured | None:
         """Capture a copy of the function from now on, if that gives what the function gives."""
-        drawing = any(isinstance(leaf, GENERATORS) for leaf in flatten((args, kwargs)))
+        drawing = any(isinstance(leaf, GENERATORS) for leaf in given.leaves)
         if self._copy_tried or drawing or not isinstance(self.function, PYTHONS):
             return None
         self._copy_tried = True
@@ -505,15 +481,15 @@ class Replayer:
             found = captured(copy)
         except Exception:  # of which the function's own error tells more
             return None
-        if not self._is_alike(found[1], args, kwargs):
+        if not self._is_alike(found[1], given):
             return None
         self._copy = copy
         return found
 
-    def _is_alike(self, result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    def _is_alike(self, result: Any, given: Arguments) -> bool:
         """Tell whether a capture has given what the function gives, in types too."""
         try:
-            wanted = run_eagerly(self.function, args, kwargs)
+            wanted = run_eagerly(self.function, given.args, given.kwargs)
             check_alike("", result, wanted)
         except Exception:
             return False
@@ -615,13 +591,15 @@ class Replayer:
             self._said.append(what)
             self._warn(what)
 
+    @property
+    def _all(self) -> list[Path]:
+        """The paths of all keys that are there at the moment."""
+        return [path for paths in list(self._paths.values()) for path in paths.all]
+
     def _calls(self) -> int:
         """Count the calls with arguments that can be captured."""
-        known = list(self._paths.values())
-        return sum(
-            paths.eager + sum(path.replays + len(path.captures) for path in paths.all)
-            for paths in known
-        )
+        eager = sum(paths.eager for paths in list(self._paths.values()))
+        return eager + sum(path.replays + len(path.captures) for path in self._all)
 
 
 PYTHONS = (types.FunctionType, types.MethodType)
@@ -720,8 +698,11 @@ class Compiled(Replayer):
         active = ACTIVE.get()
         if active.capture is not None and is_capturing():
             return self.function(*args, **kwargs)
-        if active.wishes is not None and debugging():  # a replay has no nodes to tell of
-            return self.function(*args, **kwargs)
+        if active.wishes is not None:
+            if active.wishes.nans:  # a replay has no nodes to tell of
+                return self.function(*args, **kwargs)
+            if active.wishes.profiles:
+                return self._profiled(active.wishes.profiles, args, kwargs)
         for paths in self._recent:
             leaves = paths.match(args, kwargs)
             if leaves is not None and (path := paths.front) is not None:
@@ -734,11 +715,18 @@ class Compiled(Replayer):
                 if type(out) is tuple:
                     path.replays = count = path.replays + 1
                     if count >= path.due:
-                        self._check_if_due(paths, path, args, kwargs, leaves, out)
+                        self._check_if_due(paths, path, Arguments(args, kwargs, leaves), out)
                     return path.build(out)
                 search = Search(path, out).follow_guards(paths, leaves)
-                return self._finish(search, paths, args, kwargs, leaves)
+                return self._finish(search, paths, Arguments(args, kwargs, leaves))
         return self._dispatch(args, kwargs)
+
+    def _profiled(self, profiles: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call the function, and let profiles take the time of it."""
+        with ExitStack() as stack:
+            for each in profiles:
+                stack.enter_context(each.calling(f"compiled {title(self.function)}"))
+            return self._dispatch(args, kwargs)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """Bind to an instance, as functions of a class do; ufuncs, for example, do not."""
@@ -762,8 +750,11 @@ class Compiled(Replayer):
         """Copy and pickle the function alone: each process captures for itself."""
         if name := global_name(self):
             return name
-        options = self.engine, self.max_programs, self.threads, self.check_every
-        return Compiled, (self.function, *options)
+        return Compiled, (self.function, *self._options)
+
+    @property
+    def _options(self) -> tuple[Any, ...]:
+        return self.engine, self.max_programs, self.threads, self.check_every
 
     @property
     def programs(self) -> tuple[Program, ...]:
@@ -782,8 +773,7 @@ class Compiled(Replayer):
         %3: float64 = sum %2
         return %3
         """
-        known = list(self._paths.values())
-        return tuple([path.simple or path.program for paths in known for path in paths.all])
+        return tuple([path.simple or path.program for path in self._all])
 
     def explain(self, *, passes: bool = False) -> str:
         """Say what was captured when, for which arguments, and what has become of it.
@@ -880,20 +870,17 @@ class Compiled(Replayer):
         """
         found = self._derived.get(key)
         if found is None:
-            options = self.engine, self.max_programs, self.threads, self.check_every
-            found = self._derived.setdefault(key, Compiled(make(self.function), *options))
+            found = self._derived.setdefault(key, Compiled(make(self.function), *self._options))
         made: Compiled = found
         return made
 
     def may_draw(self) -> bool:
         """Tell whether a program has a call that may be another one each time."""
-        paths = [path for each in list(self._paths.values()) for path in each.all]
-        return self._drew or any(may_draw(path.program) for path in paths)
+        return self._drew or any(may_draw(path.program) for path in self._all)
 
     def watched(self) -> list[FreeVariables]:
         """List the variables that programs read, where they are now what those read."""
-        paths = [path for each in list(self._paths.values()) for path in each.all]
-        return [path.free_variables for path in paths if path.free_variables.hold()]
+        return [path.free_variables for path in self._all if path.free_variables.hold()]
 
     def forward(self, *args: Any) -> Any:
         """Replay the first part of a program that gives a value and a pull.

@@ -389,8 +389,8 @@ def swaps(program: Program) -> bool:
 
 
 def rounds(program: Program) -> bool:
-    """Tell whether a call in it adds up in another order than the function itself does."""
-    return any(getattr(call.function, "rounds", False) for call in program.calls)
+    """Tell whether it, or a call in it, adds up in another order than the function itself does."""
+    return program.rounds or any(getattr(call.function, "rounds", False) for call in program.calls)
 
 
 def is_swapped(value: Value) -> bool:

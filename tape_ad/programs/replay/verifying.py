@@ -3,7 +3,6 @@
 import copy
 import math
 import random
-import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import get_ident
@@ -13,12 +12,14 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field, frozen
 
+from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import ProgramMismatchError
 from tape_ad.base.trees import map_leaves, paired
 from tape_ad.programs.capture.capture import Capture
 from tape_ad.programs.capture.comparison import alike_functions
 from tape_ad.programs.capture.constants import Constants
+from tape_ad.programs.capture.generators import access_to, generator_of
 from tape_ad.programs.capture.opaque_calls import is_opaque
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.program import Call, Guard, Program, Step, Value, replaced, root_of, written
@@ -122,7 +123,7 @@ class Run:
                 f"{self.shown(step)} in the program is "
                 f"{written(other, theirs.numbers)} in the function now"
             )
-        ours, now = self.done(step), theirs.done(other)
+        ours, now = step.run(self.values), other.run(theirs.values)
         for one, two in zip(ours, now, strict=False):
             if what := difference_of(one, two, same_bits):
                 return f"{self.shown(step)} gives another value: {what}"
@@ -132,15 +133,6 @@ class Run:
         """Write a call as the listing of the program does."""
         given = ", ".join(f"%{self.numbers[value]}: {value}" for value in step.outputs)
         return f"{given} = {written(step, self.numbers)}"
-
-    def done(self, step: Call) -> tuple[Any, ...]:
-        """Run one call of a program on the values at hand."""
-        with np.errstate(**(step.errors or {})):
-            args, kwargs = replaced(step.args, self.values), replaced(step.kwargs, self.values)
-            out = step.function(*args, **kwargs)
-        outs = tuple(out) if step.several else (out,)
-        self.values |= zip(step.outputs, outs, strict=True)
-        return outs
 
 
 def check_alike(name: str, ours: Any, theirs: Any, exactly: bool = True) -> None:
@@ -273,9 +265,12 @@ class EagerContext:
     ----------
     ended : bool
         Whether the function has returned, which a task that it has started may outlive.
+    rounds : bool
+        What is found of a capture, and asked by nobody here.
     """
 
     ended: bool = False
+    rounds: bool = False
 
     def lift(self, tree: Any) -> Any:
         """Leave plain arrays as they are."""
@@ -297,7 +292,10 @@ class EagerContext:
 def run_eagerly(
     function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, quiet: bool = True
 ) -> Any:
-    """Call a function without any replay in it; `quiet`, if NumPy is to tell of no errors."""
+    """Call a function without any replay in it, which may give constants of copies of code.
+
+    `quiet`, if NumPy is to tell of no errors.
+    """
     settings: dict[str, Any] = {
         kind: "ignore" if quiet and setting in LOUD else setting
         for kind, setting in np.geterr().items()
@@ -307,7 +305,7 @@ def run_eagerly(
     ACTIVE.set(evolve(before, capture=context))
     try:
         with np.errstate(**settings):
-            return function(*args, **kwargs)
+            return unwrapped(function(*args, **kwargs))
     finally:
         ACTIVE.set(before)
         context.ended = True
@@ -329,7 +327,7 @@ class Generators:
     def among(cls, values: Any) -> "Generators":
         """Find the generators in some values, or that these are methods of."""
         found = {id(each): each for each in map(generator_of, values)}
-        return cls([state_of(each) for each in found.values() if each is not None])
+        return cls([access_to(each) for each in found.values() if each is not None])
 
     @contextmanager
     def restored(self) -> Iterator[None]:
@@ -340,23 +338,6 @@ class Generators:
         finally:
             for put, state in states:
                 put(state)
-
-
-def generator_of(value: Any) -> Any:
-    """Give the generator that a value is, or that it is a method of; None where there is none."""
-    kinds = (np.random.Generator, np.random.BitGenerator, np.random.RandomState, random.Random)
-    owner = value if isinstance(value, types.ModuleType) else getattr(value, "__self__", value)
-    return owner if isinstance(owner, kinds) or owner is np.random or owner is random else None
-
-
-def state_of(generator: Any) -> tuple[Function, Function]:
-    """Give what reads the state of a generator, and what sets it."""
-    if isinstance(generator, (np.random.Generator, np.random.BitGenerator)):
-        bits: Any = getattr(generator, "bit_generator", generator)
-        return lambda: bits.state, lambda state: setattr(bits, "state", state)
-    if isinstance(generator, np.random.RandomState) or generator is np.random:
-        return generator.get_state, generator.set_state
-    return generator.getstate, generator.setstate
 
 
 REPEATS = 8
@@ -392,6 +373,27 @@ def can_be_proved(path: Path, leaves: Sequence[Any]) -> bool:
 
 
 @frozen(eq=False)
+class Arguments:
+    """What a function is called with.
+
+    Attributes
+    ----------
+    args, kwargs
+    leaves : sequence of array and number
+        The inputs of a program for it.
+    """
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    leaves: Sequence[Any]
+
+    @property
+    def rebuild(self) -> Callable[[Sequence[Any]], tuple[tuple[Any, ...], dict[str, Any]]]:
+        """What puts others in place of the leaves."""
+        return rebuilder(self.args, self.kwargs)
+
+
+@frozen(eq=False)
 class Verification:
     """One call whose replay may be compared with the function.
 
@@ -400,8 +402,8 @@ class Verification:
     path : Path
         What has been replayed.
     function : callable
-    args, kwargs
-        Of the call.
+    given : Arguments
+        Those of the call, but for their leaves.
     leaves : sequence of array and number
         The inputs.
     untelling : tuple of type
@@ -410,8 +412,7 @@ class Verification:
 
     path: Path
     function: Function
-    args: tuple[Any, ...]
-    kwargs: Mapping[str, Any]
+    given: Arguments
     leaves: Sequence[Any]
     untelling: tuple[type[Exception], ...] = (
         *(MemoryError, RecursionError, FloatingPointError, Warning),
@@ -482,11 +483,11 @@ class Verification:
 
         Those of NumPy and Python that are global belong to other threads as well.
         """
-        given = [leaf for leaf in self.leaves if isinstance(leaf, GENERATORS)]
+        drawn = [leaf for leaf in self.leaves if isinstance(leaf, GENERATORS)]
         if not may_draw(self.path.program):
-            return Generators.among(given)
+            return Generators.among(drawn)
         read = [each.value for each in self.path.free_variables.variables]
-        return Generators.among([*given, *read, np.random, random])
+        return Generators.among([*drawn, *read, np.random, random])
 
     def rewind(self) -> None:
         """Put the generators among the arguments to where they were before the replay."""
@@ -504,9 +505,10 @@ class Verification:
 
     def eager(self) -> Any:
         """Run the function; an error is a result as well."""
-        args, kwargs = rebuilder(self.args, self.kwargs)(self.leaves)
-        if self.is_opaque:  # it might write to them
-            args, kwargs = rebuilder(args, kwargs)([copied(leaf) for leaf in self.leaves])
+        copying = self.is_opaque  # it might write to them
+        args, kwargs = self.given.rebuild(
+            list(map(copied, self.leaves) if copying else self.leaves)
+        )
         try:
             with self.generators.restored():
                 self.rewind()
@@ -597,12 +599,15 @@ class Verification:
     def told(self, difference: str) -> str:
         """Say what differs, where the two part, and what to do."""
         path = self.path
-        rebuild = rebuilder(self.args, self.kwargs)
+        rebuild = self.given.rebuild
         with self.generators.restored():
             self.rewind()
             where = first_difference(path.program, self.function, rebuild, self.leaves)
         if where:
             advice = "What is read anew at each call, and is no argument, should be one"
+        elif path.program.rounds:
+            where = "on plain arrays it runs compiled code, for which the program has lines of ours"
+            advice = "They part by more than rounding, so leave that call out of what is compiled"
         else:
             where = "each call that was noted gives what it gives in the function"
             advice = "So it is the engine that fails, which is a bug; write engine='numpy'"

@@ -14,11 +14,11 @@ from tape_ad.base.naming import function_name, line_name
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT, Arena, held_arrays
 from tape_ad.record.call_metadata import written
-from tape_ad.record.inspection.pages.figures import Range
+from tape_ad.record.inspection.pages.figures import Range, shape_as_text
 from tape_ad.record.messages.callers import user_lines
 from tape_ad.record.primals import primal
 from tape_ad.record.sweeps import careful_sweep, reverse_sweep
-from tape_ad.record.watching import Watch, leaf_name
+from tape_ad.record.watching import Watch, leaf_name, node_name
 from tape_ad.rules.maps import Array
 
 # Where a nan or an inf came up first: what an error says of it
@@ -169,7 +169,7 @@ def which(array: Any) -> str:
 def described(array: Any) -> str:
     """Say the dtype and shape of an array, and what its elements lie between."""
     array = np.asarray(array)
-    return f"{array.dtype}[{','.join(map(str, array.shape))}]: {Range.of(array)}"
+    return f"{array.dtype}{shape_as_text(array.shape)}: {Range.of(array)}"
 
 
 # What a record is asked to see to: the user's lines, nan, times, arrays that are written to
@@ -199,11 +199,6 @@ def wishes_here() -> Wishes:
     """Give what is asked for in this thread or task."""
     wishes: Wishes | None = ACTIVE.get().wishes
     return wishes or NO_WISHES
-
-
-def debugging() -> bool:
-    """Tell whether the first nan is to be an error here."""
-    return wishes_here().nans
 
 
 @define(eq=False)
@@ -294,9 +289,7 @@ class Observer:
                     arena, root, seed, release=release, more=more, chosen=chosen, reached=reached
                 )
             kept = self.checked(arena, root, seed, more, chosen, reached)
-            for node in reached if release else ():
-                for edge in range(*arena.starts[node : node + 2]):
-                    arena.partials[edge] = None
+            arena.release(reached if release else ())
             return kept
         except Exception as error:
             if reached and not isinstance(error, FloatingPointError):
@@ -342,13 +335,6 @@ class Observer:
         """
         if self.wishes.nans and not is_finite(data := primal(t), self.wishes.infs):
             raise Finding(arena, node).of_tangent(data)
-
-
-def node_name(arena: Arena, node: int) -> str:
-    """Name a node and the line that it was made in, for an error."""
-    name = f"node %{node} ({function_name(arena.functions[node])})"
-    source = arena.sources.get(node)
-    return f"{name}, made at {line_name(source)}" if source else name
 
 
 def used_by(operands: Any, options: Mapping[str, Any]) -> list[tuple[str, Any]]:

@@ -1,9 +1,11 @@
 """Where time and memory go: by node, by function and by line of the user's; as text and as HTML."""
 
+import math
 import os
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Self
@@ -13,7 +15,16 @@ from attrs import define, evolve, field, frozen
 from tape_ad.base.naming import file_title, function_name, line_name
 from tape_ad.record.arena import CONSTANT, Arena, held_arrays, held_bytes
 from tape_ad.record.inspection.observing import NO_WISHES, Asking, Observer, Wishes, wishes_here
-from tape_ad.record.inspection.pages.figures import Markup, bytes_as_text, document, table, tag
+from tape_ad.record.inspection.pages.figures import (
+    Markup,
+    aligned,
+    bytes_as_text,
+    document,
+    shape_as_text,
+    table,
+    tag,
+)
+from tape_ad.record.messages.callers import user_lines
 from tape_ad.record.tensor import Tensor
 from tape_ad.rules import load_lazy_tables
 
@@ -125,6 +136,7 @@ def box_of(name: str, frame: Frame, left: float, top: int, scale: float, whole: 
 
 
 HEADS = ("calls", "forward", "sweep", "share", "results", "held")
+RIGHT = range(1, len(HEADS) + 1)
 SHOWN = 20
 """How many rows a table on a terminal or in a notebook has."""
 
@@ -183,15 +195,7 @@ def table_text(title: str, rows: Sequence[Spent], *, most: int = SHOWN) -> str:
     whole = sum(row.seconds for row in rows)
     written = [cells(row, whole) for row in rows[:most]]
     rest = f"and {len(rows) - most:,} more" if len(rows) > most else ""
-    heads = [title, *HEADS]
-    widths = [max(map(len, column)) for column in zip(heads, *written, strict=True)]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in (heads, *written)
-    ]
+    lines = aligned([[title, *HEADS], *written], RIGHT)
     return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:], rest]).rstrip()
 
 
@@ -201,7 +205,7 @@ def as_table(title: str, rows: Sequence[Spent], *, most: int = SHOWN) -> Markup:
     written = [cells(row, whole) for row in rows[:most]]
     if len(rows) > most:
         written.append([f"and {len(rows) - most:,} more", *[""] * len(HEADS)])
-    return table([title, *HEADS], written, right=range(1, len(HEADS) + 1))
+    return table([title, *HEADS], written, right=RIGHT)
 
 
 def page(
@@ -242,12 +246,8 @@ class Entry:
 
     @property
     def title(self) -> str:
-        """The node as a record prints it, without its operands."""
-        return END if self.index < 0 else f"%{self.index} {self.function} {self.shape}"
-
-    def spent(self, name: str) -> Spent:
-        """Return the entry as a row of the table of a profile."""
-        return Spent(name, self.calls, self.forward, self.sweep, self.bytes, self.held)
+        """The node as a record prints it, without its operands; or what is no node."""
+        return self.function if self.index < 0 else f"%{self.index} {self.function} {self.shape}"
 
 
 class Clock(list[int]):
@@ -271,9 +271,9 @@ class profile(Asking):  # noqa: N801 - a context manager, called as a function
     call with handles comes in to when the node is there; its *sweep* time is that of pulling its
     cotangent to its parents, and adding up. What runs within, such as the sweep of a checkpointed
     part, has entries of its own and is not counted twice. The rest of the time is `elsewhere`:
-    Python code of yours between the calls, what it does with plain arrays, imports, and the replays
-    of compiled functions, which make no nodes. Nodes in the same place of one record after the
-    other are one entry.
+    Python code of yours between the calls, what it does with plain arrays, and imports. Nodes in
+    the same place of one record after the other are one entry, and so are calls of a compiled
+    function in one line, replays that make no nodes among them.
 
     Profiling itself takes some tens of microseconds a node, which are in `overhead` and in no other
     time, and a tenth of a microsecond for each node of a sweep, which is in its time.
@@ -281,7 +281,7 @@ class profile(Asking):  # noqa: N801 - a context manager, called as a function
     Attributes
     ----------
     wall, counted, overhead : float
-        Seconds inside the context, on nodes, and for profiling itself.
+        Seconds inside the context, on nodes and compiled functions, and for profiling itself.
     elsewhere : float
         What is left of them.
 
@@ -371,6 +371,25 @@ class profile(Asking):  # noqa: N801 - a context manager, called as a function
             entry.forward += seconds
             self.counted += seconds
 
+    @contextmanager
+    def calling(self, name: str) -> Iterator[None]:
+        """Count a call of a compiled function, less what is counted within it."""
+        asked = perf_counter()
+        lines = tuple(user_lines())
+        entry = self._entries.setdefault((-1, name, lines), Entry(-1, name, "", lines))
+        self.begin()
+        self.overhead += self._since - asked
+        began, counted, overhead = self._since, self.counted, self.overhead
+        try:
+            yield
+        finally:
+            within = self.counted - counted + self.overhead - overhead
+            seconds = max(perf_counter() - began - within, 0.0)
+            entry.calls += 1
+            entry.forward += seconds
+            self.counted += seconds
+            self.begin()
+
     def clock(self) -> Clock:
         """Give what a sweep is to fill with the nodes that it comes to."""
         return Clock(self)
@@ -398,13 +417,10 @@ class profile(Asking):  # noqa: N801 - a context manager, called as a function
         shape, dtype = record.shapes[node], record.dtypes[node]
         entry = self._entries.get(key := (node, name, shape, dtype, lines))
         if entry is None:
-            space = f"{dtype}[{','.join(map(str, shape))}]"
+            space = f"{dtype}{shape_as_text(shape)}"
             entry = self._entries[key] = Entry(node, name, space, lines)
         entry.calls += 1
-        count = dtype.itemsize
-        for length in shape:
-            count *= length
-        entry.bytes += count
+        entry.bytes += math.prod(shape) * dtype.itemsize
         first, last = record.starts[node : node + 2]
         entry.held += held_bytes(held_arrays(record.partials[first:last]))
         return entry
@@ -413,14 +429,14 @@ class profile(Asking):  # noqa: N801 - a context manager, called as a function
 
     @property
     def elsewhere(self) -> float:
-        """Seconds inside the context that were spent neither on nodes nor for profiling."""
+        """Seconds inside the context that were spent on nothing that is counted."""
         return max(self.wall - self.counted - self.overhead, 0.0)
 
     @property
     def by_node(self) -> list[Spent]:
         """Rows by node, those that took longest first."""
         return ranked(
-            each.spent(f"{each.title}{at(each.lines)}") for each in self._entries.values()
+            row_of(f"{each.title}{at(each.lines)}", [each]) for each in self._entries.values()
         )
 
     @property
@@ -481,22 +497,25 @@ class profile(Asking):  # noqa: N801 - a context manager, called as a function
         if not self.wall:
             return "no time was taken; enter it as a context"
         return (
-            f"{self.wall * 1e3:.1f} ms in all, {self.counted * 1e3:.1f} ms of them on nodes, "
-            f"{self.overhead * 1e3:.1f} ms for profiling itself, {self.elsewhere * 1e3:.1f} ms "
-            "elsewhere: your own Python, plain arrays, imports, replays of compiled functions"
+            f"{self.wall * 1e3:.1f} ms in all, {self.counted * 1e3:.1f} ms of them on nodes and "
+            f"compiled functions, {self.overhead * 1e3:.1f} ms for profiling itself, "
+            f"{self.elsewhere * 1e3:.1f} ms elsewhere: your own Python, plain arrays, imports"
         )
 
     def _tables(self) -> list[tuple[str, list[Spent]]]:
         return [("function", self.by_function), ("line", self.by_line), ("node", self.by_node)]
 
     def _by(self, name_of: Callable[[Entry], str]) -> list[Spent]:
-        totals: dict[str, Entry] = {}
+        together: dict[str, list[Entry]] = defaultdict(list)
         for entry in self._entries.values():
-            name = name_of(entry)
-            total = totals.setdefault(name, Entry(0, name, "", ()))
-            for column in ("calls", "forward", "sweep", "bytes", "held"):
-                setattr(total, column, getattr(total, column) + getattr(entry, column))
-        return ranked(total.spent(name) for name, total in totals.items())
+            together[name_of(entry)].append(entry)
+        return ranked(row_of(name, entries) for name, entries in together.items())
+
+
+def row_of(name: str, entries: Iterable[Entry]) -> Spent:
+    """Add entries up to a row of the table of a profile."""
+    columns = ("calls", "forward", "sweep", "bytes", "held")
+    return Spent(name, **{each: sum(getattr(e, each) for e in entries) for each in columns})
 
 
 def ranked(rows: Iterable[Spent]) -> list[Spent]:

@@ -78,9 +78,8 @@ class Node:
     source: tuple[str, int, str] | None = None
 
     def __str__(self) -> str:
-        shape = ",".join(map(str, self.shape))
         made = f"  # {line_name(self.source)}" if self.source else ""
-        return f"%{self.index}: {self.dtype}[{shape}] = {self.call}{made}"
+        return f"%{self.index}: {self.dtype}{shape_as_text(self.shape)} = {self.call}{made}"
 
 
 def node_of(arena: Arena, index: int) -> Node:

@@ -10,8 +10,14 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
-from tape_ad.base.errors import ConversionError
-from tape_ad.record.messages.callers import caller, hands_calls_on, is_library, is_library_name
+from tape_ad.base.errors import ConversionError, TapeError
+from tape_ad.record.messages.callers import (
+    caller,
+    hands_calls_on,
+    is_library,
+    is_library_name,
+    method_called,
+)
 
 HIDDEN = "a function"
 
@@ -103,8 +109,10 @@ def library_call(frame: FrameType | None = None) -> LibraryCall | None:
             calling = module.startswith(CALLING) and not module.startswith(COPYING)
             ours = ours or not (calling or hands_calls_on(module))
         elif not is_library_name(module) and module.partition(".")[0] != "numpy":
-            parts = takewhile(lambda part: part[0] != "_" and part != "core", module.split("."))
             name = re.sub(r"\.__(call|init|new)__$", "", each.f_code.co_qualname)
+            if name.startswith("_apply_over_batch."):  # SciPy's wrapper, of a function for one
+                name, module = each.f_locals["f"].__name__, "scipy.linalg"
+            parts = takewhile(lambda part: part[0] != "_" and part != "core", module.split("."))
             if (
                 "self" in each.f_locals and "<" not in name
             ):  # whose class may be a hidden one's child
@@ -113,6 +121,22 @@ def library_call(frame: FrameType | None = None) -> LibraryCall | None:
             if found is None or found[0] == HIDDEN or not hidden:
                 found, ours = (HIDDEN if hidden else name, ".".join(parts)), False
     return LibraryCall(*found, ours) if found else None
+
+
+def in_place_of_call(frame: FrameType) -> str:
+    """Say what to write in place of a function of NumPy's that no handle can be given to.
+
+    Empty where it is none of those, or the source of the line is not there.
+    """
+    if frame.f_code.co_qualname.startswith("vectorize."):
+        return "write a function of whole arrays, with np.where for its branches, or ta.batched(f)"
+    name = method_called(frame)
+    if name[:1] != "_" and hasattr(np.random.Generator, name):
+        return (
+            "draw from plain parameters and calculate with that, as in loc + scale * "
+            f"rng.standard_normal(shape), or write {FOR_THE_VALUE}"
+        )
+    return ""
 
 
 def library_frames(frame: FrameType | None) -> Iterator[FrameType]:
@@ -211,6 +235,20 @@ def refused(what: str) -> Callable[[Any], Any]:
     return answer
 
 
+def in_an_objective(handle: Any, frame: FrameType) -> bool:
+    """Tell whether a function to be minimised has given what a number is made of."""
+    names = ("_ScalarFunctionWrapper.", "_wrap_scalar_function")
+    return frame.f_code.co_qualname.startswith(names)
+
+
+def refused_aloud(handle: Any) -> Any:
+    """Refuse by no TypeError, which the function would take for another thing, and hide."""
+    told = dropped_in_a_library(AS_ARRAYS)
+    if told is not None:
+        raise TapeError(str(told))
+    return OWN
+
+
 def leaves_out_a_weight(handle: Any, frame: FrameType) -> bool:
     """Tell whether a sum has a weight that is 0, which has a slope all the same."""
     weights: Any = frame.f_locals.get("b")
@@ -272,6 +310,11 @@ TABLE = (
         *("array", MULTIPLYING, "leaves operators to what is no array"),
         lambda handle: NO_ARRAY,
         in_an_operator,
+    ),
+    Row(
+        *("array", ("function_wrapper", "__call__"), "takes a TypeError for what gives no number"),
+        refused_aloud,
+        in_an_objective,
     ),
     Row(
         *("isnan", ("_minimize_scalar_golden",), "only compares values, and gives a plain minimum"),

@@ -39,6 +39,8 @@ METHODS = """
     vdot where
 """
 
+IN_PLACE = ("add_", "sub_", "mul_", "div_")
+
 OF_MODULES: Mapping[str, Mapping[str, str]] = {
     "tape_ad": {
         **dict.fromkeys(("tensor", "Variable", "as_tensor", "from_numpy", "astensor"), MAKE_A_LEAF),
@@ -49,11 +51,11 @@ OF_MODULES: Mapping[str, Mapping[str, str]] = {
             ("make arrays with NumPy, and leaves of them with rec.tensor(array)"),
         ),
         **dict.fromkeys(
-            ("sum", "mean", "exp", "log", "sin", "cos", "sqrt", "where", "matmul"),
-            ("NumPy's own functions take handles: import numpy as np"),
-        ),
-        **dict.fromkeys(
-            ("numpy", "jnp", "np"), ("NumPy's own functions take handles: import numpy as np")
+            (
+                *("sum", "mean", "exp", "log", "sin", "cos", "sqrt", "where", "matmul"),
+                *("numpy", "jnp", "np"),
+            ),
+            "NumPy's own functions take handles: import numpy as np",
         ),
         **dict.fromkeys(("cat", "concat"), "np.concatenate takes handles"),
         **dict.fromkeys(("jit", "function"), "ta.compile(f)"),
@@ -67,17 +69,15 @@ OF_MODULES: Mapping[str, Mapping[str, str]] = {
         "make_vjp": "ta.vjp(f, *primals)",
         "hessian_vector_product": "ta.hvp(f, x, v)",
         "grad_and_aux": "ta.value_and_grad(f, has_aux=True)",
-        **dict.fromkeys(("primitive", "defvjp", "defjvp"), "ta.custom_rule"),
+        **dict.fromkeys(
+            ("primitive", "defvjp", "defjvp", "custom_vjp", "custom_jvp"), "ta.custom_rule"
+        ),
         "holomorphic_grad": "ta.vjp or ta.jvp; ta.jacobian says which parts it takes",
         "autograd": "ta.grad(f), or the record's: loss.grad().wrt(t); ta.interop.autograd is HIPS'",
         **dict.fromkeys(("save", "load"), "ta.parameters.save(path, params) and load(path)"),
-        "custom_vjp": "ta.custom_rule",
-        "custom_jvp": "ta.custom_rule",
         "remat": "ta.checkpoint(f)",
         "stop_grad": "ta.stop_gradient(t)",
-        "Linear": "ta.nn.Linear",
-        "relu": "ta.nn.relu",
-        "softmax": "ta.nn.softmax",
+        **{name: f"ta.nn.{name}" for name in ("Linear", "relu", "softmax")},
         **dict.fromkeys(("Adam", "AdamW", "SGD"), "ta.optim has the optimizers"),
         "lax": "loops and branches are Python's; SciPy's functions are in ta.scipy",
         **{
@@ -192,9 +192,7 @@ OF_MODULES: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("lr_scheduler", "StepLR", "CosineAnnealingLR"), SCHEDULES),
         "clip_grad_norm_": "ta.optim.clip_by_global_norm",
         "clip_grad_value_": "ta.optim.clip_by_value",
-        "adam": "ta.optim.Adam(lr=...)",
-        "adamw": "ta.optim.AdamW(lr=...)",
-        "sgd": "ta.optim.SGD(lr=...)",
+        **{name.lower(): f"ta.optim.{name}(lr=...)" for name in ("Adam", "AdamW", "SGD")},
         "apply_updates": "optimizer.step(params, gradients) changes the arrays in place",
     },
 }
@@ -223,21 +221,13 @@ OF_HANDLES: Mapping[str, str] = {
     "expand": "np.broadcast_to(t, shape)",
     "contiguous": "an array of any layout will do",
     "masked_fill": "np.where(mask, value, t)",
-    "mm": "t @ other",
-    "bmm": "t @ other",
-    "matmul": "t @ other",
+    **dict.fromkeys(("mm", "bmm", "matmul"), "t @ other"),
     "pow": "t ** other",
-    "add_": "t += other",
-    "sub_": "t -= other",
-    "mul_": "t *= other",
-    "div_": "t /= other",
+    **{name: f"t {sign}= other" for name, sign in zip(IN_PLACE, "+-*/", strict=True)},
     "dim": "t.ndim",
     "numel": "t.size",
     "norm": "np.linalg.norm(t)",
-    "softmax": "ta.nn.softmax(t)",
-    "log_softmax": "ta.nn.log_softmax(t)",
-    "relu": "ta.nn.relu(t)",
-    "sigmoid": "ta.nn.sigmoid(t)",
+    **{name: f"ta.nn.{name}(t)" for name in ("softmax", "log_softmax", "relu", "sigmoid")},
 }
 
 OF_OPTIMIZERS: Mapping[str, str] = {
@@ -264,8 +254,7 @@ OF_RECORDS: Mapping[str, str] = {
     **dict.fromkeys(("reset", "clear"), ONE_RECORD),
     **dict.fromkeys(("backward", "gradient", "grad"), GRADIENTS),
     "watch": "x = rec.tensor(array), and calculate with x",
-    "leaf": "rec.tensor(array)",
-    "variable": "rec.tensor(array)",
+    **dict.fromkeys(("leaf", "variable"), "rec.tensor(array)"),
     "parameter": "rec.bind(params)",
 }
 
@@ -382,15 +371,19 @@ def published(
     return attributes_of(module), listed(names)
 
 
-class NoModule(ModuleType):
-    """A module that other libraries have: it can be imported, and says what to write when used."""
+class ImportHints:
+    """The last of Python's finders of modules: it says of names of other libraries what to write.
 
-    def __init__(self, name: str, message: str) -> None:
-        super().__init__(name)
-        self.message = message
+    Python asks it for ``import tape_ad.numpy`` and ``from tape_ad import jit`` when it has found
+    nothing itself.
+    """
 
-    def __getattr__(self, name: str) -> NoReturn:
-        raise AttributeError(self.message)
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> None:
+        """Find no module, and raise an error where the table knows better."""
+        package, _, last = name.rpartition(".")
+        if words := hint_for(package, last):
+            raise ModuleNotFoundError(f"{package} has no {last}{words}")
 
 
 class MigrationHint:

@@ -102,6 +102,11 @@ def raise_misnamed(function: Function, error: TypeError) -> NoReturn:
 
 def misplaced_handle(function: Function) -> UnsupportedArgumentError:
     """Say that a handle stands where no derivative can be taken."""
+    if function in (np.concatenate, np.stack):
+        name = called(function)
+        return UnsupportedArgumentError(
+            f"{name} joins what a list holds: write {name}([t, ...], axis=...)"
+        )
     return UnsupportedArgumentError(
         f"{called(function)} got a handle in an argument that it cannot be "
         "differentiated in; pass t.data there if it is meant as a constant"

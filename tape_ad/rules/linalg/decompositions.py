@@ -23,7 +23,7 @@ from tape_ad.rules.linalg.spectra import (
     scaled,
 )
 from tape_ad.rules.linalg.triangles import (
-    ConjugateTranspose,
+    CONJUGATE_TRANSPOSE,
     HermitianFromTriangle,
     diagonal_of,
     explained_solve,
@@ -153,7 +153,7 @@ def triplets_partial(
     if output == 0:
         return SingularVectors(u, s, v[..., :k], ties)
     turned = SingularVectors(v, s, u[..., :k], ties)
-    return Chain((ConjugateTranspose(), turned, ConjugateTranspose()))
+    return Chain((CONJUGATE_TRANSPOSE, turned, CONJUGATE_TRANSPOSE))
 
 
 def hermitian_vectors(output: int, u: Array, s: Array, v: Array, ties: float) -> LinearMap:
@@ -165,7 +165,7 @@ def hermitian_vectors(output: int, u: Array, s: Array, v: Array, ties: float) ->
     turned = Chain((HermitianFromTriangle(upper=False), HermitianEigenvectors(s * signs, u, ties)))
     if output == 0:
         return turned
-    return Chain((turned, Scale(signs[..., None, :]), ConjugateTranspose()))
+    return Chain((turned, Scale(signs[..., None, :]), CONJUGATE_TRANSPOSE))
 
 
 def singular_values_map(a: Array, hermitian: bool = False) -> LinearMap:
@@ -223,7 +223,7 @@ def cholesky_partial(out: Array, a: Array, upper: bool) -> LinearMap:
     """Make the partial of a Cholesky factor; the upper one is the lower one's adjoint."""
     if not upper:
         return Chain((HermitianFromTriangle(upper=False), Cholesky(out)))
-    return Chain((HermitianFromTriangle(upper=True), Cholesky(adjoint(out)), ConjugateTranspose()))
+    return Chain((HermitianFromTriangle(upper=True), Cholesky(adjoint(out)), CONJUGATE_TRANSPOSE))
 
 
 # QR

@@ -6,7 +6,6 @@ sums of them or of singular values, those that tie share the gradient equally; a
 through its vectors. Derivatives of determinants are right at singular matrices too.
 """
 
-import functools
 import math
 from typing import Any
 
@@ -185,11 +184,7 @@ NORMS: dict[Any, Entry] = {
         signature=arguments_of(np.linalg.vector_norm, "x", "ord axis keepdims"),
         facts=facts.along(),
     ),
-    np.linalg.matrix_norm: rule(
-        quiet(functools.partial(norm_partial, axis=(-2, -1))),
-        signature=arguments_of(np.linalg.matrix_norm, "x", "ord keepdims"),
-        facts=facts.cores("(m,n)->..."),
-    ),
+    **bodies.own(np.linalg.matrix_norm, facts=facts.cores("(m,n)->...")),
     np.linalg.cond: rule(
         lambda out, x, p: Deferred(cond_map, (out, x, p)),
         signature=arguments_of(np.linalg.cond, "x", "p"),

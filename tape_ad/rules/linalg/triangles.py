@@ -7,8 +7,8 @@ import numpy as np
 from attrs import define
 
 from tape_ad.base.arrays.overridable import anywhere, is_traced, overridable, whole
-from tape_ad.rules.maps import Array, adjoint
-from tape_ad.rules.maps.patterns import batched, permutation
+from tape_ad.rules.maps import Array, Chain, Conjugate, Transpose, adjoint
+from tape_ad.rules.maps.patterns import batched
 
 SMALL = 40
 """A matrix of so many rows is inverted as if it were any, which takes no longer than its halves."""
@@ -36,19 +36,8 @@ class HermitianFromTriangle:
         return (ct + adjoint(ct)) * half_diagonal(ct, upper=self.upper)
 
 
-@define(eq=False, repr=False)
-class ConjugateTranspose:
-    """The conjugate transpose of the last two axes."""
-
-    pattern = permutation
-
-    def push(self, t: Array) -> Array:
-        """Transpose and conjugate."""
-        return adjoint(t)
-
-    def pull(self, ct: Array) -> Array:
-        """Transpose and conjugate, which is its own adjoint."""
-        return adjoint(ct)
+CONJUGATE_TRANSPOSE = Chain((Transpose((-1, -2)), Conjugate()))
+"""The conjugate transpose of the last two axes, one for all."""
 
 
 def half_diagonal(matrix: Array, upper: bool = False) -> np.ndarray[Any, Any]:

@@ -34,6 +34,10 @@ class LinearMap(Protocol):
         numbers that the map holds, all with the same sign. So it is known what of the array meets
         a 0, and it need not be finite there.
 
+    ``kept`` : array
+        The other operand, where the map holds the very array that was given: a sweep tells whether
+        it was written to.
+
     And methods:
 
     ``pull_chosen(ct)``

@@ -1,5 +1,6 @@
 """Maps that act element by element, and broadcast unasked."""
 
+from operator import attrgetter
 from typing import ClassVar
 
 import numpy as np
@@ -111,6 +112,7 @@ class Divide:
 
     broadcasts: ClassVar[bool] = True
     fresh: ClassVar[bool] = True
+    kept = property(attrgetter("divisor"))
     pattern = elementwise
     divisor: Array
 

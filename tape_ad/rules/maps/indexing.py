@@ -90,10 +90,25 @@ def picked_elements(t: Array, index: Index) -> Array:
         return np.zeros(t.shape[:stack] + index.node, t.dtype)
     if stack == 0:
         return t[index.key]
+    if (axis := one_axis(index.key)) is not None:
+        return np.take(t, index.key[axis], axis=stack + axis)  # whose memory is in order
     found = t[(slice(None),) * stack + index.key]
     if index.front == 0:
         return found
     return np.moveaxis(found, range(index.front), range(stack, stack + index.front))
+
+
+def one_axis(key: tuple[Any, ...]) -> int | None:
+    """Say along which axis a key picks by an array of integers, if it takes the others whole."""
+    axes = [axis for axis, k in enumerate(key) if not takes_whole(k)]
+    if len(axes) != 1 or getattr(getattr(key[axes[0]], "dtype", None), "kind", "") != "i":
+        return None
+    return axes[0]
+
+
+def takes_whole(k: Any) -> bool:
+    """Tell whether an entry of a key takes an axis as it is."""
+    return type(k) is slice and k.start is None and k.stop is None and k.step is None
 
 
 picked_elements_as_one = whole(picked_elements)

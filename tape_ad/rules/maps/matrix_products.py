@@ -1,6 +1,7 @@
 """Products with a matrix or with a stack of them."""
 
 import math
+from operator import attrgetter
 from typing import ClassVar
 
 import numpy as np
@@ -45,6 +46,7 @@ class MatmulLeft:
 
     broadcasts: ClassVar[bool] = True
     multiplies: ClassVar[bool] = True
+    kept = property(attrgetter("right"))
     right: Array
     ndim: int
 
@@ -90,6 +92,7 @@ class MatmulRight:
 
     broadcasts: ClassVar[bool] = True
     multiplies: ClassVar[bool] = True
+    kept = property(attrgetter("left"))
     left: Array
     ndim: int
 

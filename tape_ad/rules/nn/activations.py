@@ -20,12 +20,13 @@ from tape_ad.rules.base import Entry, arguments_of, as_array, axes_of, quiet, ru
 from tape_ad.rules.maps import (
     Array,
     LinearMap,
+    Shape,
     add_reduce,
     expanding_key,
     unless_all_zero,
     unless_zero,
 )
-from tape_ad.rules.maps.patterns import along, reduced
+from tape_ad.rules.maps.patterns import Pattern, along, joined, numbered, pairs, reads, reduced
 
 
 def spare(array: Array) -> Any:
@@ -331,6 +332,48 @@ def log_softmax_pulled(ct: Array, p: Array, axes: tuple[int, ...]) -> Array:
     """Pull a cotangent through the logarithm of softmax, p."""
     shared = p * add_reduce(ct, axis=axes, keepdims=True)
     return np.subtract(ct, shared, out=spare(shared))
+
+
+def blocks(x: Array, count: int, axis: int = -1) -> tuple[Array, ...]:
+    """Cut an axis, a negative one, into parts of equal length."""
+    n, behind = x.shape[axis] // count, (slice(None),) * (-axis - 1)
+    return tuple([x[(..., slice(i * n, (i + 1) * n), *behind)] for i in range(count)])
+
+
+@define(eq=False, repr=False)
+class Blocks:
+    """The sum of the parent's blocks on one axis, each times a factor; None stands for 0.
+
+    Parameters
+    ----------
+    factors : tuple of array or None, of which each has the shape of the node
+    axis : int
+        Negative.
+    """
+
+    fresh: ClassVar[bool] = True
+    factors: tuple[Array | None, ...]
+    axis: int = -1
+
+    @reads("factors", "axis")
+    def pattern(self, parent: Shape, node: Shape) -> Pattern:
+        """Tell which elements depend on which."""
+        parts = blocks(numbered(parent), len(self.factors), self.axis)
+        pairs_of = zip(self.factors, parts, strict=True)
+        used = [part for factor, part in pairs_of if factor is not None]
+        return joined(pairs(np.broadcast_to(part, node)) for part in used)
+
+    def push(self, t: Array) -> Array:
+        parts = zip(self.factors, blocks(t, len(self.factors), self.axis), strict=True)
+        first, *others = [factor * part for factor, part in parts if factor is not None]
+        return sum(others, first)
+
+    def pull(self, ct: Array) -> Array:
+        parts = [np.zeros_like(ct) if each is None else ct * each for each in self.factors]
+        return np.concatenate(parts, self.axis)
+
+    def pull_chosen(self, ct: Array) -> Array:
+        return unless_zero(np.concatenate([ct] * len(self.factors), self.axis), self.pull(ct))
 
 
 def logsumexp_partial(saved: Any, x: Array, axis: Axis, keepdims: bool) -> LinearMap:

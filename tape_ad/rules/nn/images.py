@@ -22,8 +22,8 @@ from attrs import define, field, frozen
 from tape_ad.base.arrays.overridable import overridable
 from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, arguments_of, rule
-from tape_ad.rules.maps import Array, LinearMap
-from tape_ad.rules.maps.patterns import Pattern, dense, permutation
+from tape_ad.rules.maps import Array, Chain, LinearMap, Reshape, Stretch
+from tape_ad.rules.maps.patterns import Pattern, dense
 
 Shape = tuple[int, ...]
 Key = tuple[Any, ...]
@@ -454,28 +454,6 @@ class Half:
         return self.backward(ct, self.held.conjugate(), self.windows)
 
 
-@define(eq=False, repr=False)
-class PerChannel:
-    """A number for each channel, the same for all images and all windows.
-
-    Parameters
-    ----------
-    lead, rank : int
-        How many axes stand before that of the channels, and behind it.
-    """
-
-    fresh: ClassVar[bool] = True
-    pattern = permutation
-    lead: int
-    rank: int
-
-    def push(self, t: Array) -> Array:
-        return t.reshape((*t.shape[:-1], *(1,) * self.lead, t.shape[-1], *(1,) * self.rank))
-
-    def pull(self, ct: Array) -> Array:
-        return np.add.reduce(ct, axis=(-self.rank - 2, *range(-self.rank, 0)))
-
-
 def swapped(product: Product) -> Product:
     """Let a function take its two operands in the other order."""
     return lambda t, held, windows: product(held, t, windows)
@@ -514,9 +492,9 @@ def convolved(x: Array, w: Array, bias: Array, windows: Windows) -> Array:
 
 
 def by_bias(out: Array, x: Array, w: Array, bias: Array, windows: Windows) -> LinearMap:
-    """Make the partial by the bias, a `PerChannel`."""
-    rank = len(windows.size)
-    return PerChannel(out.ndim - rank - 1, rank)
+    """Make the partial by the bias: a number for each channel, for all images and windows."""
+    column = bias.shape + (1,) * len(windows.size)
+    return Chain((Reshape(bias.shape, column), Stretch(column, out.shape)))
 
 
 BY_IMAGE = correlate_images, image_adjoint

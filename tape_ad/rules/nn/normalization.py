@@ -159,17 +159,11 @@ def standardized_change(t: Array, y: Array, divisor: Array, axes: tuple[int, ...
 
 
 def standardize_partial(
-    saved: tuple[Array, Array], x: Array, axes: tuple[int, ...], eps: float
-) -> LinearMap:
-    """Make the partial of a normalization, a `Standardize`."""
-    return Standardize(*saved, axes)
-
-
-def normalize_partial(
     saved: tuple[Array, Array],
     x: Array,
-    weight: Array,
-    bias: Array,
+    weight: Array | None = None,
+    bias: Array | None = None,
+    *,
     axes: tuple[int, ...],
     eps: float,
 ) -> LinearMap:
@@ -186,7 +180,7 @@ NORMALIZATION: dict[Any, Entry] = {
         facts=facts.along("axes").composed_of(standardize),
     ),
     normalize: rule(
-        normalize_partial,
+        standardize_partial,
         lambda saved, x, weight, bias, axes, eps: saved[0],
         lambda saved, x, weight, bias, axes, eps: SAME,
         signature=arguments_of(normalize, "x weight bias"),

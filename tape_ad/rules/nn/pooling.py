@@ -211,10 +211,9 @@ def largest_partial(places: Array, x: Array, windows: Windows) -> LinearMap:
     return pick_partial(places, x, places, windows.overlap)
 
 
-def image(given: Any) -> str:
-    """Write the axes of an image."""
-    return facts.letters(len(given["windows"].size))
-
+OF_IMAGES = facts.depending(
+    lambda given: facts.cores(f"{facts.letters(len(given['windows'].size))}->...")
+)
 
 POOLING: dict[Any, Entry] = {
     largest: rule(
@@ -222,12 +221,12 @@ POOLING: dict[Any, Entry] = {
         signature=arguments_of(largest, "x"),
         compute=largest_and_places,
         saves=True,
-        facts=facts.depending(lambda given: facts.cores(f"{image(given)}->...")),
+        facts=OF_IMAGES,
     ),
     sum_of_windows: rule(
         lambda out, x, windows: WindowSums(windows),
         signature=arguments_of(sum_of_windows, "x"),
-        facts=facts.depending(lambda given: facts.cores(f"{image(given)}->...")),
+        facts=OF_IMAGES,
     ),
     pick: rule(
         pick_partial,

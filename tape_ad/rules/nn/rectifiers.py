@@ -7,19 +7,19 @@ and their default values are PyTorch's, and so is the derivative at a kink: the 
 import inspect
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar, Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec
 
 import numpy as np
-from attrs import define
 
 from tape_ad.base.arrays.overridable import SameKind, overridable, same_kind
 from tape_ad.base.errors import extra
 from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, Maker, arguments_of, quiet, rule
 from tape_ad.rules.facts import ELEMENTWISE, Facts, along
-from tape_ad.rules.maps import Array, LinearMap, Shape, unless_zero
-from tape_ad.rules.maps.patterns import Pattern, joined, numbered, pairs, reads
+from tape_ad.rules.maps import Array, LinearMap
 from tape_ad.rules.nn.activations import (
+    Blocks,
+    blocks,
     either,
     exponential,
     logistic_slope,
@@ -377,48 +377,12 @@ def softplus(x: Array, /, beta: float = 1.0, threshold: float = 20.0) -> Array:
     return softplus_of(exponential(x if beta == 1 else x * beta), x, beta, threshold)
 
 
-def halves(x: Array, axis: int) -> tuple[Array, Array]:
+def halves(x: Array, axis: int) -> tuple[Array, ...]:
     """Cut an axis in two."""
     length = x.shape[axis]
     if length % 2:
         raise ValueError(f"glu: the axis {axis} of shape {x.shape} has an odd length")
-    key: list[Any] = [slice(None)] * x.ndim
-    key[axis] = slice(length // 2)
-    other = [*key]
-    other[axis] = slice(length // 2, None)
-    return x[tuple(key)], x[tuple(other)]
-
-
-@define(eq=False, repr=False)
-class Gated:
-    """The derivative of `glu`, s * t for the first half of an axis and slope * t for the second.
-
-    Parameters
-    ----------
-    s, slope : array, shape of the node
-    axis : int
-        Negative.
-    """
-
-    fresh: ClassVar[bool] = True
-    s: Array
-    slope: Array
-    axis: int
-
-    @reads("axis")
-    def pattern(self, parent: Shape, node: Shape) -> Pattern:
-        """Tell which elements depend on which."""
-        return joined(pairs(half) for half in halves(numbered(parent), self.axis))
-
-    def push(self, t: Array) -> Array:
-        value, gate = halves(t, self.axis)
-        return value * self.s + gate * self.slope
-
-    def pull(self, ct: Array) -> Array:
-        return np.concatenate([ct * self.s, ct * self.slope], self.axis)
-
-    def pull_chosen(self, ct: Array) -> Array:
-        return unless_zero(np.concatenate([ct, ct], self.axis), self.pull(ct))
+    return blocks(x, 2, axis % x.ndim - x.ndim)
 
 
 def glu_and_gate(x: Array, axis: int) -> tuple[Array, Array]:
@@ -432,7 +396,7 @@ def glu_and_gate(x: Array, axis: int) -> tuple[Array, Array]:
 def glu_partial(s: Array, x: Array, axis: int) -> LinearMap:
     """The partial of GLU, by both halves of its argument."""
     slope = logistic_slope(s) * halves(x, axis)[0]
-    return Gated(s, slope, axis % x.ndim - x.ndim)
+    return Blocks((s, slope), axis % x.ndim - x.ndim)
 
 
 @activation(glu_partial, glu_and_gate, along())

@@ -14,6 +14,7 @@ from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, rule
 from tape_ad.rules.maps import Array, LinearMap, Shape
 from tape_ad.rules.maps.patterns import Pattern, joined, numbered, pairs, reads
+from tape_ad.rules.nn.activations import Blocks, blocks
 
 
 @overridable
@@ -131,12 +132,6 @@ def gru_hidden(gates: Array, hidden: Array, /) -> Array:
     return new + z * (hidden - new)
 
 
-def blocks(gates: Array, count: int) -> tuple[Array, ...]:
-    """Cut the last axis into parts of equal length."""
-    n = gates.shape[-1] // count
-    return tuple(gates[..., i * n : (i + 1) * n] for i in range(count))
-
-
 def activated(gates: Array, tanh_at: int | None, count: int) -> Array:
     """Bend one block by tanh and the others by the logistic function, which is (1 + tanh(x/2)) / 2.
 
@@ -162,30 +157,6 @@ def marked(gates: Array, at: int | None, count: int, others: float, value: float
     if at is not None:
         row[at * width // count : (at + 1) * width // count] = value
     return row
-
-
-@define(eq=False, repr=False)
-class Blocks:
-    """The sum of the parent's blocks on its last axis, each times a factor; None stands for 0."""
-
-    factors: tuple[Array | None, ...]
-
-    @reads("factors")
-    def pattern(self, parent: Shape, node: Shape) -> Pattern:
-        """Tell which elements depend on which."""
-        parts = zip(self.factors, blocks(numbered(parent), len(self.factors)), strict=True)
-        used = [part for factor, part in parts if factor is not None]
-        return joined(pairs(np.broadcast_to(part, node)) for part in used)
-
-    def push(self, t: Array) -> Array:
-        pairs = zip(self.factors, blocks(t, len(self.factors)), strict=True)
-        first, *others = [factor * block for factor, block in pairs if factor is not None]
-        return sum(others, first)
-
-    def pull(self, ct: Array) -> Array:
-        return np.concatenate(
-            [np.zeros_like(ct) if factor is None else ct * factor for factor in self.factors], -1
-        )
 
 
 @define(eq=False, repr=False)

@@ -17,7 +17,7 @@ import numpy as np
 
 from tape_ad.base.arrays.overridable import anywhere, as_in_key
 from tape_ad.base.errors import UnsupportedArgumentError
-from tape_ad.rules.base import Derivation, Entry, as_array
+from tape_ad.rules.base import NO_VALUE, Derivation, Entry, as_array
 from tape_ad.rules.facts import UNKNOWN, Facts
 from tape_ad.rules.maps import Array
 
@@ -48,7 +48,7 @@ def own_lines(function: Callable[..., Any], **names: Any) -> Callable[..., Any]:
     np.float64(2.0)
     """
     lines: Any = inspect.unwrap(function)
-    copied: Callable[..., Any] = bound(
+    copied: Callable[..., Any] = bound_to(
         lines, globals_of(lines.__globals__["__name__"], tuple(names.items()))
     )
     return copied
@@ -64,12 +64,13 @@ def own(*functions: Callable[..., Any], facts: Facts = UNKNOWN, **names: Any) ->
     return {each: Derivation(own_lines(each, **names), facts=facts) for each in functions}
 
 
-def bound(lines: Any, namespace: dict[str, Any]) -> Any:
-    """Bind the code of a function to other globals."""
-    copied = FunctionType(
-        lines.__code__, namespace, lines.__name__, lines.__defaults__, lines.__closure__
-    )
-    copied.__kwdefaults__ = lines.__kwdefaults__
+def bound_to(lines: Any, namespace: dict[str, Any], closure: Any = NO_VALUE) -> Any:
+    """Bind the code of a function to other globals, and to other variables around it."""
+    closure = lines.__closure__ if closure is NO_VALUE else closure
+    copied = FunctionType(lines.__code__, namespace, lines.__name__, lines.__defaults__, closure)
+    copied.__kwdefaults__, copied.__doc__ = lines.__kwdefaults__, lines.__doc__
+    copied.__qualname__, copied.__module__ = lines.__qualname__, lines.__module__
+    copied.__dict__.update(lines.__dict__)
     return copied
 
 
@@ -83,7 +84,7 @@ def globals_of(module: str, others: tuple[tuple[str, Any], ...]) -> dict[str, An
         if isinstance(each, ModuleType) and each.__name__.startswith("numpy"):
             names[name] = SimpleNamespace(**vars(each) | changed)
         elif isinstance(each, FunctionType) and name[0] == "_" and each.__globals__ is found:
-            names[name] = bound(each, names)
+            names[name] = bound_to(each, names)
     return names
 
 
@@ -191,7 +192,8 @@ def slid(a: Array, v: Array, mode: str, before: int) -> Array:
     windows = np.lib.stride_tricks.sliding_window_view
     parts = windows(np.pad(a, widths[mode]), len(v))
     if mode == "valid" or (type(v) is np.ndarray and np.all(np.isfinite(v))):
-        return parts @ v
+        with np.errstate(invalid="ignore"):  # of which NumPy's loop does not warn
+            return parts @ v
     there = windows(np.pad(np.ones(len(a), bool), widths[mode]), len(v))
     with np.errstate(invalid="ignore"):
         products = parts * v
@@ -199,10 +201,6 @@ def slid(a: Array, v: Array, mode: str, before: int) -> Array:
 
 
 # Joining
-
-
-hstack, vstack = own_lines(np.hstack), own_lines(np.vstack)
-dstack, column_stack = own_lines(np.dstack), own_lines(np.column_stack)
 
 
 def block(arrays: Any) -> Array:

@@ -12,11 +12,11 @@ from tape_ad.rules.base import (
     Entry,
     Filled,
     Maker,
-    Refused,
     arguments_of,
     as_array,
     axes_of,
     rule,
+    writing,
 )
 from tape_ad.rules.maps import (
     Adjoint,
@@ -230,11 +230,9 @@ BUILDING: dict[Any, Entry] = {
     np.diagflat: rule(
         diagflat, signature=arguments_of(np.diagflat, "v", "k"), facts=facts.moves("v")
     ),
-    np.fill_diagonal: Refused(
-        "it writes to its first argument, and would drop the gradient; write "
-        "np.where(np.eye(n, dtype=bool), value, t), or t = t.copy() and t[i, i] = value with "
-        "i = np.arange(n)",
-        facts.Facts(writes=True),
+    np.fill_diagonal: writing(
+        "write np.where(np.eye(n, dtype=bool), value, t), or t = t.copy() and t[i, i] = value with "
+        "i = np.arange(n)"
     ),
     np.vander: rule(
         powers, signature=arguments_of(np.vander, "x", "N increasing"), body=bodies.vander

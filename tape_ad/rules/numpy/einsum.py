@@ -235,6 +235,11 @@ class Contraction:
     held: tuple[Array, ...]
     shape: tuple[int, ...]
 
+    @property
+    def kept(self) -> Any:
+        """The other operand, if there is one."""
+        return self.held[0] if self.held else None
+
     @reads("own", "output")
     def pattern(self, parent: Shape, node: Shape) -> Pattern:
         """Tell which elements depend on which."""

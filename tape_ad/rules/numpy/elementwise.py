@@ -331,10 +331,10 @@ ELEMENTWISE: dict[Any, Entry] = {
     np.absolute: rule(absolute),
     np.sign: Derivation(sign),
     np.fabs: rule(lambda out, x: np.sign(x)),
-    np.maximum: rule(share, lambda out, x, y: share(out, y, x)),
-    np.minimum: rule(share, lambda out, x, y: share(out, y, x)),
-    np.fmax: rule(share, lambda out, x, y: share(out, y, x)),
-    np.fmin: rule(share, lambda out, x, y: share(out, y, x)),
+    **dict.fromkeys(
+        (np.maximum, np.minimum, np.fmax, np.fmin),
+        rule(share, lambda out, x, y: share(out, y, x)),
+    ),
     np.clip: Derivation(clip, facts=facts.ELEMENTWISE),
     CLIP: rule(clip_a, clip_low, clip_high),
     np.where: rule(

@@ -15,7 +15,8 @@ from attrs import define
 from tape_ad.rules import facts
 from tape_ad.rules.base import Entry, arguments_of, axes_of, rule
 from tape_ad.rules.maps import SAME, Adjoint, Array, Chain, Conjugate, Index, LinearMap
-from tape_ad.rules.maps.patterns import along, permutation
+from tape_ad.rules.maps.patterns import along
+from tape_ad.rules.numpy.rearranging import Roll
 
 Function = Callable[..., Array]
 Norm = str | None
@@ -184,27 +185,12 @@ def several_axes(own: Function, function: Function) -> Entry:
 # The zero frequency moved to the middle, and back
 
 
-@define(eq=False, repr=False)
-class Shift:
-    """`numpy.fft.fftshift` or `numpy.fft.ifftshift` of negative axes; each inverts the other."""
-
-    pattern = permutation
-    function: Function
-    inverse: Function
-    axes: tuple[int, ...]
-
-    def push(self, t: Array) -> Array:
-        return self.function(t, self.axes)
-
-    def pull(self, ct: Array) -> Array:
-        return self.inverse(ct, self.axes)
-
-
-def shift(function: Function, inverse: Function) -> Entry:
+def shift(function: Function, sign: int) -> Entry:
     """Make the rule of a shift."""
 
     def partial(out: Array, x: Array, axes: Any) -> LinearMap:
-        return Shift(function, inverse, axes_of(x.ndim, axes, repeated=True))
+        axes = axes_of(x.ndim, axes, repeated=True)
+        return Roll(tuple([sign * (x.shape[axis] // 2) for axis in axes]), axes)
 
     return rule(
         partial,
@@ -214,20 +200,14 @@ def shift(function: Function, inverse: Function) -> Entry:
 
 
 FFT: dict[Any, Entry] = {
-    np.fft.fft: one_axis(np.fft.fft, np.fft.fft),
-    np.fft.ifft: one_axis(np.fft.ifft, np.fft.ifft),
-    np.fft.rfft: one_axis(np.fft.rfft, np.fft.rfft),
-    np.fft.irfft: one_axis(np.fft.irfft, np.fft.irfft),
+    **{function: one_axis(function, function) for function in INVERSE},
     np.fft.hfft: one_axis(np.fft.hfft, np.fft.irfft, conjugate="input"),
     np.fft.ihfft: one_axis(np.fft.ihfft, np.fft.rfft, conjugate="output"),
-    np.fft.fft2: several_axes(np.fft.fft2, np.fft.fft),
-    np.fft.ifft2: several_axes(np.fft.ifft2, np.fft.ifft),
-    np.fft.rfft2: several_axes(np.fft.rfft2, np.fft.rfft),
-    np.fft.irfft2: several_axes(np.fft.irfft2, np.fft.irfft),
-    np.fft.fftn: several_axes(np.fft.fftn, np.fft.fft),
-    np.fft.ifftn: several_axes(np.fft.ifftn, np.fft.ifft),
-    np.fft.rfftn: several_axes(np.fft.rfftn, np.fft.rfft),
-    np.fft.irfftn: several_axes(np.fft.irfftn, np.fft.irfft),
-    np.fft.fftshift: shift(np.fft.fftshift, np.fft.ifftshift),
-    np.fft.ifftshift: shift(np.fft.ifftshift, np.fft.fftshift),
+    **{
+        own: several_axes(own, function)
+        for function in INVERSE
+        for own in (getattr(np.fft, f"{function.__name__}{several}") for several in ("2", "n"))
+    },
+    np.fft.fftshift: shift(np.fft.fftshift, 1),
+    np.fft.ifftshift: shift(np.fft.ifftshift, -1),
 }

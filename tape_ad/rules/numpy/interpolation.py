@@ -7,47 +7,13 @@ its left; outside of the knots it is 0.
 from typing import Any
 
 import numpy as np
-from attrs import define
 
 from tape_ad.base.arrays.overridable import as_in_key, overridable
 from tape_ad.base.errors import DtypeError
 from tape_ad.rules import facts
 from tape_ad.rules.base import Derivation, Entry, as_array, constants, in_double, quiet, rule
-from tape_ad.rules.maps import Array, Index, LinearMap, Shape, scatter
-from tape_ad.rules.maps.patterns import Pattern, joined, pattern_of, reads
+from tape_ad.rules.maps import Array, Chain, Index, LinearMap, WeightedSum
 from tape_ad.rules.numpy import bodies
-
-
-@define(eq=False, repr=False)
-class Blend:
-    """``at * parent[index] + after * parent[index + 1]``, for a parent with one axis.
-
-    Parameters
-    ----------
-    index : Index
-        What picks ``parent[index]``.
-    following : Index
-        What picks ``parent[index + 1]``.
-    at, after : array, shape of the node
-    """
-
-    index: Index
-    following: Index
-    at: Array
-    after: Array
-
-    @reads("index", "following")
-    def pattern(self, parent: Shape, node: Shape) -> Pattern:
-        """Tell which elements depend on which."""
-        each = (self.index, self.following)
-        return joined(pattern_of(index, parent, node) for index in each)
-
-    def push(self, t: Array) -> Array:
-        return self.at * self.index.push(t) + self.after * self.following.push(t)
-
-    def pull(self, ct: Array) -> Array:
-        at, after = self.at.conjugate(), self.after.conjugate()
-        return scatter(ct * at, self.index) + scatter(ct * after, self.following)
 
 
 @overridable
@@ -110,12 +76,13 @@ def weight(j: Array, x: Array, xp: Array) -> Array:
 
 def blend(j: Array, at: Array, after: Array, xp: Array) -> LinearMap:
     """Make the map from a value for each knot, of which those on both sides of x count."""
-    shape, repeats = np.shape(j), np.size(j) > 1
-    return Blend(
-        index=Index((j,), xp.shape, shape, repeats),
-        following=Index((next_knot(j, xp),), xp.shape, shape, repeats),
-        at=at,
-        after=after,
+    both, weights = np.stack((j, next_knot(j, xp))), np.stack((at, after))
+    ndim = both.ndim
+    return Chain(
+        (
+            Index((both,), xp.shape, both.shape, repeats=True),
+            WeightedSum(weights, ndim, (-ndim,), keepdims=False),
+        )
     )
 
 

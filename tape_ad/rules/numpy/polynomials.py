@@ -6,7 +6,6 @@ convolution too, with the conjugate of the other sequence reversed.
 """
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -281,18 +280,12 @@ def polyder(p: Any, m: int = 1) -> Array:
     return p
 
 
-def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
-    """Integrate a polynomial; see `numpy.polyint`."""
-    m = int(m)
-    if m < 0:
-        raise ValueError("Order of integral must be positive (see polyder)")
-    (p,), (k,) = coefficients("polyint", p), sequences("polyint", np.zeros(m) if k is None else k)
-    if 1 != len(k) < m:
-        raise ValueError("k must be a scalar or a rank-1 array of length 1 or >m.")
-    for i in range(m):
-        constant = k[i : i + 1] if len(k) > 1 else k
-        p = np.concatenate((p / np.arange(len(p), 0, -1), constant))
-    return p
+def joined(parts: tuple[Any, ...]) -> Array:
+    """Join coefficients, of which NumPy puts a constant into a list."""
+    return np.concatenate([np.stack(part) if type(part) is list else part for part in parts])
+
+
+polyint = bodies.own_lines(np.polyint, poly1d=(), concatenate=joined)
 
 
 # Roots
@@ -365,6 +358,8 @@ def poly_signature(seq_of_zeros: Any) -> Call:
 
 # Least squares
 
+FITTED = bodies.own_lines(np.polyfit)
+
 
 def polyfit(
     x: Any,
@@ -375,46 +370,21 @@ def polyfit(
     w: Any = None,
     cov: bool | str = False,
 ) -> Any:
-    """Fit a polynomial as `numpy.polyfit` does: least squares with columns of length one."""
-    order = int(deg) + 1
+    """Fit a polynomial by NumPy's own lines, which multiply by weights in place."""
     x, y = as_array(x) + 0.0, as_array(y) + 0.0
-    if deg < 0:
-        raise ValueError("expected deg >= 0")
     if x.ndim != 1 or x.size == 0 or y.ndim not in (1, 2) or y.shape[0] != x.shape[0]:
         raise ShapeError(
             f"np.polyfit takes x of shape (m,) and y of shape (m,) or (m, k), not empty; got "
             f"shapes {x.shape} and {y.shape}"
         )
-    if rcond is None:
-        rcond = len(x) * np.finfo(x.dtype).eps
-    lhs, rhs = np.vander(x, order), y
     if w is not None:
         w = as_array(w) + 0.0
         if w.shape != x.shape:
             raise ShapeError(f"np.polyfit: w has shape {w.shape}, and x has {x.shape}")
-        # NumPy multiplies in place, and so in their own precision
-        lhs = (lhs * w[:, None]).astype(lhs.dtype, casting="same_kind")
-        rhs = (rhs * (w[:, None] if y.ndim == 2 else w)).astype(rhs.dtype, casting="same_kind")
-    scale = np.sqrt(np.sum(lhs * lhs, axis=0))
-    lhs = lhs / scale
-    c, residuals, rank, s = np.linalg.lstsq(lhs, rhs, rcond)
-    c = c / (scale[:, None] if y.ndim == 2 else scale)
-    if full:
-        return c, residuals, rank, s, rcond
-    if rank != order:
-        warnings.warn("Polyfit may be poorly conditioned", np.exceptions.RankWarning, stacklevel=2)
-    if not cov:
-        return c
-    covariance = np.linalg.inv(np.matmul(lhs.T, lhs)) / (scale[:, None] * scale)
-    if cov != "unscaled":
-        if len(x) <= order:
-            raise ValueError(
-                "the number of data points must exceed order to scale the covariance matrix"
-            )
-        residuals = residuals / (len(x) - order)
-    else:
-        residuals = 1
-    return c, (covariance if y.ndim == 1 else covariance[:, :, None]) * residuals
+        nothing = np.zeros_like(w, dtype=x.dtype)  # of a handle it is one, which can be written to
+        x = x + nothing
+        y = y + (nothing[:, None] if y.ndim == 2 else nothing).astype(y.dtype)
+    return FITTED(x, y, deg, rcond, full, w, cov)
 
 
 POLYNOMIALS: dict[Any, Entry] = {

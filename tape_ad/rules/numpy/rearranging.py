@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from attrs import define
-from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+from numpy.lib.array_utils import normalize_axis_index
 from numpy.lib.stride_tricks import sliding_window_view
 
 from tape_ad.base.arrays.overridable import shaped_by_values
@@ -130,6 +130,16 @@ def flipped(out: Array, m: Array, axis: int | tuple[int, ...] | None) -> LinearM
     return Flip(axes_of(m.ndim, axis))
 
 
+def flipud(m: Array) -> Array:
+    """Turn the order of rows around."""
+    return np.flip(m, 0)
+
+
+def fliplr(m: Array) -> Array:
+    """Turn the order of columns around."""
+    return np.flip(m, 1)
+
+
 def rotated(out: Array, m: Array, k: int, axes: Sequence[int]) -> LinearMap:
     """Make the partial of quarter turns: flips, with the two axes swapped for an odd number."""
     first, second = axes_of(m.ndim, tuple(axes))
@@ -164,16 +174,8 @@ FLIPPING: dict[Any, Entry] = {
     np.flip: rule(
         flipped, signature=arguments_of(np.flip, "m", "axis"), facts=facts.along(none="all")
     ),
-    np.flipud: rule(
-        lambda out, m: Flip((-m.ndim,)),
-        signature=arguments_of(np.flipud, "m", ""),
-        body=lambda m: np.flip(m, 0),
-    ),
-    np.fliplr: rule(
-        lambda out, m: Flip((1 - m.ndim,)),
-        signature=arguments_of(np.fliplr, "m", ""),
-        body=lambda m: np.flip(m, 1),
-    ),
+    np.flipud: Derivation(flipud, facts=facts.composed(flipud)),
+    np.fliplr: Derivation(fliplr, facts=facts.composed(fliplr)),
     np.rot90: rule(rotated, signature=arguments_of(np.rot90, "m", "k axes")),
     np.roll: rule(rolled, signature=arguments_of(np.roll, "a", "shift axis")),
     sliding_window_view: rule(windowed, signature=windows_signature, facts=facts.Facts(view=True)),
@@ -290,36 +292,6 @@ def array_split(ary: Array, indices_or_sections: Sections, axis: int = 0) -> lis
     return [ary[along(axis, slice(*ends))] for ends in pairwise(bounds)]
 
 
-def unstack(x: Array, /, *, axis: Any = 0) -> tuple[Array, ...]:
-    """Take the parts at each place of an axis, without the axis."""
-    x = as_array(x)
-    if x.ndim == 0:
-        raise ValueError("np.unstack takes arrays of one axis or more, got a number")
-    (number,) = normalize_axis_tuple(axis, x.ndim)
-    before = (slice(None),) * number  # and no Ellipsis, which would make arrays of numbers
-    return tuple(x[(*before, i)] for i in range(x.shape[number]))
-
-
-def trim_zeros(filt: Array, trim: str = "fb", axis: int | Sequence[int] | None = None) -> Array:
-    """Cut off what is zero at the ends of axes."""
-    filt, trim = as_array(filt), trim.lower()
-    if trim not in ("fb", "bf", "f", "b"):
-        raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
-    if filt.ndim == 0 and axis is None:
-        return filt
-    key = [slice(None)] * filt.ndim
-    found = np.nonzero(np.not_equal(filt, 0)) if filt.ndim else ()
-    for number in range(filt.ndim) if axis is None else normalize_axis_tuple(axis, filt.ndim):
-        along = found[number]
-        if not along.size:
-            key[number] = slice(0, 0)
-            continue
-        start = int(along.min()) if "f" in trim else None
-        stop = int(along.max()) + 1 if "b" in trim else None
-        key[number] = slice(start, stop)
-    return filt[(*key, ...)]
-
-
 # Putting in and taking out
 
 
@@ -360,7 +332,7 @@ def constant(places: Any) -> Any:
 SPLITTING: dict[Any, Entry] = {
     np.array_split: Derivation(array_split),
     **own(np.split, np.hsplit, np.vsplit, np.dsplit),
-    np.trim_zeros: Derivation(trim_zeros, facts=facts.SHAPED_BY_VALUES),
+    **own(np.trim_zeros, facts=facts.SHAPED_BY_VALUES),
     np.delete: Derivation(
         delete,
         arguments_of(np.delete, "arr", "obj axis"),
@@ -376,4 +348,4 @@ SPLITTING: dict[Any, Entry] = {
     ),
 }
 if hasattr(np, "unstack"):  # since NumPy 2.1
-    SPLITTING[np.unstack] = Derivation(unstack)
+    SPLITTING |= own(np.unstack)

@@ -164,23 +164,6 @@ def sum_signature(name: str, default: Axis = None) -> Signature:
     return signature
 
 
-def mean_signature(name: str) -> Signature:
-    """Make the signature of `numpy.mean`, which takes no initial value."""
-
-    def signature(
-        a: Array,
-        axis: Axis = None,
-        dtype: Any = None,
-        out: None = None,
-        keepdims: Any = False,
-        *,
-        where: Any = True,
-    ) -> Call:
-        return (a,), reduction_options(name, out, axis, dtype, keepdims, None, where)
-
-    return signature
-
-
 def extremum_signature(name: str) -> Signature:
     """Make the signature of `numpy.max` and its like, which take no dtype."""
 
@@ -408,7 +391,7 @@ REDUCTIONS: dict[Any, Entry] = {
         {
             np.add.reduce: rule(sum_partial, signature=sum_signature("add.reduce", 0)),
             np.sum: rule(sum_partial, signature=sum_signature("sum"), compute=np.add.reduce),
-            np.mean: rule(mean_partial, signature=mean_signature("mean"), compute=mean),
+            np.mean: rule(mean_partial, signature=sum_signature("mean"), compute=mean),
             np.multiply.reduce: rule(
                 product_partial, signature=sum_signature("multiply.reduce", 0)
             ),

@@ -15,7 +15,6 @@ from tape_ad.base.arrays.overridable import overridable, whole
 from tape_ad.rules import facts
 from tape_ad.rules.base import (
     Call,
-    Derivation,
     Entry,
     Maker,
     Signature,
@@ -28,6 +27,7 @@ from tape_ad.rules.base import (
 )
 from tape_ad.rules.maps import Array, Chain, LinearMap, Mask, Reshape, Scale, pull_chosen
 from tape_ad.rules.maps.patterns import in_order
+from tape_ad.rules.numpy.bodies import own
 from tape_ad.rules.numpy.continued import all_finite, difference, greatest, least
 from tape_ad.rules.numpy.elementwise import nonzero
 from tape_ad.rules.numpy.reductions import SMALLEST, as_cast, reaches
@@ -323,39 +323,6 @@ def passing_nan(maker: Callable[..., LinearMap], neutral: int) -> Maker:
     return partial
 
 
-# The array API's functions
-
-
-def cumulative(name: str, ufunc: np.ufunc) -> Derivation:
-    """Derive `numpy.cumulative_sum` or `numpy.cumulative_prod` from the ufunc's method."""
-
-    def compute(
-        x: Array,
-        /,
-        *,
-        axis: Any = None,
-        dtype: Any = None,
-        out: None = None,
-        include_initial: bool = False,
-    ) -> Array:
-        refuse(name, out=out)
-        x = x if x.ndim else np.reshape(x, (1,))
-        if axis is None and x.ndim > 1:
-            raise ValueError(
-                f"For arrays which have more than one dimension ``axis`` argument is required, "
-                f"got shape {x.shape}"
-            )
-        axis = -1 if axis is None else axis
-        total = ufunc.accumulate(x, axis=axis, dtype=dtype)
-        if not include_initial:
-            return total
-        shape = list(total.shape)
-        shape[axis] = 1
-        return np.concatenate((np.full(shape, ufunc.identity, total.dtype), total), axis=axis)
-
-    return Derivation(compute)
-
-
 def accumulate_signature(name: str) -> Signature:
     """Make the signature of ``ufunc.accumulate``."""
 
@@ -410,5 +377,4 @@ SCANS: dict[Any, Entry] = {
     ),
 }
 if hasattr(np, "cumulative_sum"):  # since NumPy 2.1
-    SCANS[np.cumulative_sum] = cumulative("cumulative_sum", np.add)
-    SCANS[np.cumulative_prod] = cumulative("cumulative_prod", np.multiply)
+    SCANS |= own(np.cumulative_sum, np.cumulative_prod)

@@ -5,7 +5,6 @@ that stands first, and to the first operand where it is in both. Where elements 
 often, is plain data.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -90,17 +89,6 @@ def unique(
     return (values, *wanted) if wanted else values
 
 
-def unique_with(function: Callable[..., Any], *wanted: int) -> Callable[..., Any]:
-    """Derive a function that gives the distinct elements, and some of what `occurrences` gives."""
-    form = type(function(np.zeros(0)))
-
-    def compute(x: Array, /) -> Any:
-        found = occurrences(x, equal_nan=False)
-        return form(np.take(x, found[0]), *(found[i] for i in wanted))
-
-    return compute
-
-
 def unique_values(x: Array, /) -> Array:
     """Take the distinct elements, in the order in which NumPy gives them."""
     return np.take(x, places_of_values(x))
@@ -136,16 +124,11 @@ def setxor1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> Array:
 
 SETS: dict[Any, Entry] = {
     np.unique: Derivation(unique, facts=facts.SHAPED_BY_VALUES),
-    **{
-        function: Derivation(unique_with(function, *wanted), facts=facts.SHAPED_BY_VALUES)
-        for function, wanted in (
-            (np.unique_all, (0, 1, 2)),
-            (np.unique_counts, (2,)),
-            (np.unique_inverse, (1,)),
-        )
-    },
     np.unique_values: Derivation(unique_values, facts=facts.SHAPED_BY_VALUES),
-    **bodies.own(np.union1d, facts=facts.SHAPED_BY_VALUES),
+    **bodies.own(
+        *(np.unique_all, np.unique_counts, np.unique_inverse, np.union1d),
+        facts=facts.SHAPED_BY_VALUES,
+    ),
     np.intersect1d: Derivation(intersect1d, facts=facts.SHAPED_BY_VALUES),
     np.setdiff1d: Derivation(setdiff1d, facts=facts.SHAPED_BY_VALUES),
     np.setxor1d: Derivation(setxor1d, facts=facts.SHAPED_BY_VALUES),

@@ -7,6 +7,7 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
+from attrs import evolve
 
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules import facts
@@ -217,23 +218,26 @@ def concatenated(
     return in_a_row(positions, out, shapes, shapes, axis)
 
 
-def concatenate_signature(
-    arrays: Sequence[Array],
-    /,
-    axis: int | None = 0,
-    out: None = None,
-    *,
-    dtype: Any = None,
-    casting: str = "same_kind",
-) -> Call:
-    """Sort the arguments of `numpy.concatenate`."""
-    refuse("concatenate", out=out)
-    operands = tuple(arrays)
-    if not operands:  # NumPy's dispatch has been through the iterator
-        raise TypeError(
-            "np.concatenate takes a sequence of arrays, such as a list; got an iterator"
-        )
-    return operands, {"axis": axis, "dtype": dtype, "casting": casting}
+def joining_signature(name: str) -> Signature:
+    """Make the signature of `numpy.concatenate`, and of `numpy.stack`."""
+
+    def signature(
+        arrays: Sequence[Array],
+        axis: int | None = 0,
+        out: None = None,
+        *,
+        dtype: Any = None,
+        casting: str = "same_kind",
+    ) -> Call:
+        refuse(name, out=out)
+        operands = tuple(arrays)
+        if not operands:  # NumPy's dispatch has been through the iterator
+            raise TypeError(
+                f"np.{name} takes a sequence of arrays, such as a list; got an iterator"
+            )
+        return operands, {"axis": axis, "dtype": dtype, "casting": casting}
+
+    return signature
 
 
 def lifting(function: Callable[..., Any], lifted: Callable[[Shape], Shape], axis: int) -> Entry:
@@ -244,7 +248,8 @@ def lifting(function: Callable[..., Any], lifted: Callable[[Shape], Shape], axis
         boxes = list(map(lifted, shapes))
         return in_a_row(positions, out, shapes, boxes, 0 if len(boxes[0]) == 1 else axis)
 
-    return joining(function, parts, lambda tup, **options: (tuple(tup), options))
+    entry = joining(function, parts, lambda tup, **options: (tuple(tup), options))
+    return evolve(entry, facts=facts.composed(bodies.own_lines(function)))
 
 
 def column_shape(shape: Shape) -> Shape:
@@ -269,19 +274,6 @@ def append(arr: Array, values: Array, axis: int | None = None) -> Array:
 # A new axis
 
 
-def stack_signature(
-    arrays: Sequence[Array],
-    axis: int = 0,
-    out: None = None,
-    *,
-    dtype: Any = None,
-    casting: str = "same_kind",
-) -> Call:
-    """Sort the arguments of `numpy.stack`."""
-    refuse("stack", out=out)
-    return tuple(arrays), {"axis": axis, "dtype": dtype, "casting": casting}
-
-
 def stacked(
     positions: Sequence[int], out: Array, *arrays: Array, axis: int, **options: Any
 ) -> list[Part]:
@@ -294,22 +286,12 @@ def stacked(
 
 
 JOINING: dict[Any, Entry] = {
-    np.concatenate: joining(np.concatenate, concatenated, concatenate_signature),
+    np.concatenate: joining(np.concatenate, concatenated, joining_signature("concatenate")),
     np.hstack: lifting(np.hstack, lambda shape: shape or (1,), 1),
     np.vstack: lifting(np.vstack, atleast_2d_shape, 0),
     np.dstack: lifting(np.dstack, atleast_3d_shape, 2),
     np.column_stack: lifting(np.column_stack, column_shape, 1),
-    np.stack: joining(np.stack, stacked, stack_signature),
-    np.block: Derivation(bodies.block),
+    np.stack: joining(np.stack, stacked, joining_signature("stack")),
+    np.block: Derivation(bodies.block, facts=facts.composed(bodies.block)),
     np.append: Derivation(append),
 }
-
-BODIES: dict[Any, Any] = {
-    np.hstack: bodies.hstack,
-    np.vstack: bodies.vstack,
-    np.dstack: bodies.dstack,
-    np.column_stack: bodies.column_stack,
-    np.block: bodies.block,
-}
-for function, body in BODIES.items():
-    add_facts(JOINING, (function,), body=body)

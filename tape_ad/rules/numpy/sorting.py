@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import asarray, is_traced, overridable
+from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules import facts
 from tape_ad.rules.base import (
@@ -27,6 +27,7 @@ from tape_ad.rules.base import (
     each,
     refuse,
     rule,
+    writing,
 )
 from tape_ad.rules.maps import SHIELD, Array, Chain, Index, LinearMap, Mask, Reshape
 from tape_ad.rules.numpy import bodies
@@ -132,31 +133,6 @@ def selected(position: int, out: Array, *choices: Array, condlist: Sequence[Arra
     return Mask(mask & conditions[position] if position < len(condlist) else mask)
 
 
-def piecewise(
-    x: Array, condlist: Any, funclist: Sequence[Any], *args: Any, **options: Any
-) -> Array:
-    """Assign to a new array what each function gives for the elements of its condition."""
-    x = as_array(x)
-    single = np.isscalar(condlist) or (
-        not (isinstance(condlist[0], (list, np.ndarray)) or is_traced(condlist[0])) and x.ndim != 0
-    )
-    listed = [condlist] if single else condlist
-    conditions = np.stack([asarray(each).astype(bool) for each in listed])
-    if len(conditions) == len(funclist) - 1:
-        otherwise = ~np.any(conditions, axis=0, keepdims=True)
-        conditions = np.concatenate([conditions, otherwise])
-    elif len(conditions) != len(funclist):
-        n = len(conditions)
-        raise ValueError(f"with {n} condition(s), either {n} or {n + 1} functions are expected")
-    result = np.zeros_like(x)
-    for condition, function in zip(conditions, funclist, strict=True):
-        if not callable(function):
-            result[condition] = function
-        elif condition.any():
-            result[condition] = function(x[condition], *args, **options)
-    return result
-
-
 def apply_along_axis(
     func1d: Callable[..., Any], axis: int, arr: Array, *args: Any, **options: Any
 ) -> Array:
@@ -182,14 +158,6 @@ def put_along_axis(arr: Array, indices: Any, values: Any, axis: int | None = -1)
     arr[tuple(key)] = values
 
 
-def written(name: str, instead: str, body: Any = None) -> Refused:
-    """Refuse a function that writes to its first argument."""
-    return Refused(
-        f"{name} writes to its first argument, and would drop the gradient; {instead}",
-        facts.Facts(body=body, writes=True),
-    )
-
-
 SELECTING: dict[Any, Entry] = {
     np.take: rule(taken, signature=arguments_of(np.take, "a", "indices axis mode")),
     np.take_along_axis: rule(
@@ -213,9 +181,8 @@ SELECTING: dict[Any, Entry] = {
         compute=lambda a, *choices, mode: np.choose(a, choices, mode=mode),
     ),
     np.select: each(selected, signature=select_signature, compute=select),
-    np.piecewise: Derivation(piecewise),
     np.apply_along_axis: Derivation(apply_along_axis),
-    **own(np.apply_over_axes),
+    **own(np.apply_over_axes, np.piecewise),
     # Where elements are, as plain data
     **constants(np.nonzero, facts=facts.SHAPED_BY_VALUES),
     **constants(np.flatnonzero, facts=facts.SHAPED_BY_VALUES.also(body=bodies.flat_nonzero)),
@@ -226,17 +193,15 @@ SELECTING: dict[Any, Entry] = {
     ),
     **constants(np.nanargmax, np.nanargmin, facts=facts.along()),
     # Writing
-    np.put: written("it", "make t = t.copy() and assign to t[np.unravel_index(ind, t.shape)]"),
-    np.place: written("it", "make t = t.copy() and assign to t[mask]"),
-    np.putmask: written("it", "write np.where(mask, values, t)"),
-    np.put_along_axis: written(
-        "it",
+    np.put: writing("make t = t.copy() and assign to t[np.unravel_index(ind, t.shape)]"),
+    np.place: writing("make t = t.copy() and assign to t[mask]"),
+    np.putmask: writing("write np.where(mask, values, t)"),
+    np.put_along_axis: writing(
         "make t = t.copy() and assign to t[key], with key = list(np.ogrid[tuple(map(slice, "
         "t.shape))]), key[axis] = indices, and a tuple made of it",
         put_along_axis,
     ),
-    np.copyto: written(
-        "it",
+    np.copyto: writing(
         "write np.broadcast_to(src, shape) for an array full of it (as np.full and np.full_like of "
         "a handle come here), np.where(mask, src, t), or fill an array made by rec.constant(array)",
     ),

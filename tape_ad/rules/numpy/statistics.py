@@ -34,7 +34,6 @@ from tape_ad.rules.numpy.reductions import (
     extremum_partial,
     extremum_signature,
     mean_partial,
-    mean_signature,
     product_partial,
     sum_partial,
     sum_signature,
@@ -383,7 +382,7 @@ NAN_REDUCTIONS: dict[Any, Entry] = stated(
     {
         np.nansum: rule(without_nan(sum_partial), signature=sum_signature("nansum")),
         np.nanprod: rule(without_nan(product_partial), signature=sum_signature("nanprod")),
-        np.nanmean: rule(without_nan(mean_partial), signature=mean_signature("nanmean")),
+        np.nanmean: rule(without_nan(mean_partial), signature=sum_signature("nanmean")),
         np.nanmax: rule(without_nan(extremum_partial), signature=extremum_signature("nanmax")),
         np.nanmin: rule(without_nan(extremum_partial), signature=extremum_signature("nanmin")),
         np.nanvar: spread_rule(np.nanvar, var_weights, without_nan),

@@ -36,7 +36,6 @@ from tape_ad.extend.rules import add_rules, merged
 from tape_ad.scipy.fft import legacy  # noqa: F401 - which stands for steps of SciPy's own code
 from tape_ad.scipy.fft.fourier import *
 from tape_ad.scipy.fft.hankel import *
-from tape_ad.scipy.fft.trigonometric import *
 from tape_ad.scipy.installed import scipy
 
 add_rules(merged(FOURIER, TRIGONOMETRIC, HANKEL))

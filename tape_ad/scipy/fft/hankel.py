@@ -1,5 +1,6 @@
 """The fast Hankel transform of logarithmically spaced samples (Hamilton 2000, appendix B)."""
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, as_array
 from tape_ad.extend.rules import Entry
 from tape_ad.scipy.counterparts import counterpart
-from tape_ad.scipy.installed import asked, scipy
+from tape_ad.scipy.installed import scipy
 
 __all__ = ["HANKEL", "fht", "fhtoffset", "ifht"]
 
@@ -17,10 +18,14 @@ HANKEL: dict[Any, Entry] = {}
 LOG_2 = np.log(2)
 
 
-IMPULSE = asked(lambda: scipy.fft.fht(np.array([1.0, 0.0, 0.0]), 0.1, 0.5))
-ALWAYS_REAL = IMPULSE is not None and bool(abs(np.fft.rfft(IMPULSE[::-1])[-1].imag) < 1e-9)
-"""Whether this release takes the last frequency of an odd number of samples, which is a pair, for
-a single one, as older ones do, and so do the values then."""
+@functools.cache
+def is_always_real() -> bool:
+    """Tell whether this release takes the last frequency of an odd number of samples for one alone.
+
+    It is a pair; older ones do so, and so do the values then.
+    """
+    impulse = scipy.fft.fht(np.array([1.0, 0.0, 0.0]), 0.1, 0.5)
+    return bool(abs(np.fft.rfft(impulse[::-1])[-1].imag) < 1e-9)
 
 
 @counterpart(HANKEL, scipy.fft.fht, "a dln mu offset bias")
@@ -107,7 +112,7 @@ def coefficients(name: str, n: int, dln: Any, mu: Any, offset: Any, bias: Any) -
     phase = top.imag + bottom.imag + 2 * (LOG_2 - offset) * frequencies
     size = np.exp(top.real - bottom.real + LOG_2 * bias)
     sines = np.sin(phase)
-    if n % 2 == 0 or ALWAYS_REAL:  # the last frequency is real
+    if n % 2 == 0 or is_always_real():  # the last frequency is real
         sines = sines * (np.arange(n // 2 + 1) < n // 2)
     return size * (np.cos(phase) + 1j * sines)
 

@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 
 from tape_ad.extend.arrays import Array, joined
-from tape_ad.scipy.fft import trigonometric
+from tape_ad.scipy.fft import fourier
 from tape_ad.scipy.fft.fourier import TRANSFORMS
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stand_ins import stands_for
 
 __all__: list[str] = []
+
 
 CODE = scipy.fft._duccfft or scipy.fft._pocketfft  # by the release
 STEPS, REAL_STEPS = CODE.basic, CODE.realtransforms
@@ -31,7 +32,7 @@ def by_kind(original: Any, suffix: str) -> None:
     @stands_for(original)
     def calling(is_forward: bool, kernel: Any, *args: Any, **kwargs: Any) -> Array:
         name = ("" if is_forward else "i") + kernel.__name__ + suffix
-        return getattr(trigonometric, name)(*args, **kwargs)
+        return getattr(fourier, name)(*args, **kwargs)
 
 
 by_direction(STEPS.c2c, TRANSFORMS["fft"], TRANSFORMS["ifft"])

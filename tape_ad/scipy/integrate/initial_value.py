@@ -31,10 +31,15 @@ from tape_ad.extend.solvers import (
 )
 from tape_ad.scipy.counterparts import named, signed_as
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.integrate.lockstep import solved_for_all
-from tape_ad.scipy.integrate.runge_kutta import METHODS, DenseSolution, steps_of, watched
+from tape_ad.scipy.integrate.runge_kutta import (
+    METHODS,
+    DenseSolution,
+    solved_for_all,
+    steps_of,
+    watched,
+)
 
-__all__ = ["Problem", "by_adjoint", "differentiable", "odeint", "solve_ivp"]
+__all__ = ["odeint", "solve_ivp"]
 
 Function = Callable[..., Any]
 

@@ -19,13 +19,7 @@ from attrs import define, field
 
 from tape_ad import Tensor
 from tape_ad.errors import DtypeError
-from tape_ad.extend.arrays import (
-    any_handle,
-    array_of,
-    as_constant_handle,
-    primal,
-    refuse_handles,
-)
+from tape_ad.extend.arrays import any_handle, array_of, as_constant_handle, primal, refuse_handles
 from tape_ad.extend.solvers import nested, opaque, outside, records_of, up_to
 from tape_ad.scipy.counterparts import named, signed_as
 from tape_ad.scipy.installed import scipy

@@ -16,10 +16,7 @@ from tape_ad.scipy.faces import face
 from tape_ad.scipy.interpolate.bsplines import *
 from tape_ad.scipy.interpolate.fitpack import *
 from tape_ad.scipy.interpolate.polynomials import *
-from tape_ad.scipy.interpolate.radial import *
 from tape_ad.scipy.interpolate.scattered import *
-from tape_ad.scipy.interpolate.surfaces import *
-from tape_ad.scipy.interpolate.univariate import *
 from tape_ad.scipy.spatial.metrics import PAIRS
 
 add_rules(merged(PIECES, SPLINES, FITPACK, RATIONAL, SCATTERED, ROOTS_OF_PIECES))

@@ -14,33 +14,15 @@ import numpy as np
 from tape_ad import differentiable
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import Array, as_array, as_in_key, axis_of, in_double
+from tape_ad.extend.arrays import Array, as_array, as_in_key, axis_of, in_double, whole
 from tape_ad.extend.packages import copied_object
 from tape_ad.extend.rules import Entry, constants, overridable
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.interpolate.shared import (
-    folded,
-    in_place_of_axis,
-    is_plain,
-)
+from tape_ad.scipy.interpolate.shared import folded, in_place_of_axis, is_plain
 from tape_ad.scipy.linalg.systems import solve_banded
 from tape_ad.scipy.stand_ins import stands_for
 
-__all__ = [
-    "SPLINES",
-    "basis_values",
-    "fitted_coefficients",
-    "interpolating_coefficients",
-    "knots_for",
-    "make_interp_spline",
-    "make_lsq_spline",
-    "make_smoothing_spline",
-    "periodic_coefficients",
-    "spline_of",
-    "spline_piece",
-    "spline_value",
-    "within_knots",
-]
+__all__ = ["SPLINES", "make_interp_spline", "make_lsq_spline", "make_smoothing_spline"]
 
 Orders = tuple[int, ...]
 
@@ -198,6 +180,7 @@ def banded_places(k: int, pieces: Array) -> Array:
     return np.where(inside, number * n + row, (k + 1) * n)
 
 
+@whole
 def periodic_coefficients(x: Array, y: Array, t: Array, k: int = 3) -> Array:
     """Compute the coefficients of the periodic B-spline through points.
 
@@ -215,6 +198,8 @@ def periodic_coefficients(x: Array, y: Array, t: Array, k: int = 3) -> Array:
     array or Tensor, shape (n + k - 1, ...)
     """
     x, y, t = in_double(x), in_double(y), in_double(t)
+    if is_plain(x, y, t):  # SciPy's own bits
+        return scipy.interpolate.make_interp_spline(x, y, k, bc_type="periodic").c
     n = x.shape[0] - 1
     piece = spline_piece(t, k, x[:-1])
     values = basis_values(t, k, x[:-1], piece)
@@ -276,7 +261,7 @@ def evaluate(self: Any, x: Array, nu: int = 0, extrapolate: Any = None) -> Array
     if extrapolate == "periodic":
         x, extrapolate = folded(x, self.t[self.k], self.t[-self.k - 1]), False
     value = spline_value(self.t, self.c, self.k, x, nu, bool(extrapolate))
-    return in_place_of_axis(value, x, self.axis)
+    return in_place_of_axis(value[...], x, self.axis)  # of a number it is an array, as SciPy's is
 
 
 # Splines of data: through points, near them, or smooth beside them
@@ -486,12 +471,7 @@ def make_lsq_spline(
 
 
 def make_smoothing_spline(
-    x: Array,
-    y: Array,
-    w: Array | None = None,
-    lam: Array | None = None,
-    *,
-    axis: int = 0,
+    x: Array, y: Array, w: Array | None = None, lam: Array | None = None, *, axis: int = 0
 ) -> Any:
     """Make a smoothing spline, as `scipy.interpolate.make_smoothing_spline` does.
 

@@ -17,7 +17,7 @@ from tape_ad.scipy.interpolate.bsplines import (
     knots_for,
     spline_piece,
 )
-from tape_ad.scipy.interpolate.polynomials import local_value, piece_of
+from tape_ad.scipy.interpolate.polynomials import antiderivative_coefficients, local_value, piece_of
 from tape_ad.scipy.stand_ins import stands_for
 
 DEGREES = {
@@ -228,6 +228,18 @@ def tensor_spline(self: Any, xi: Any, *, nu: Any = None, extrapolate: Any = None
     coordinates, orders, none = along_axes(self, axes, xi, nu, extrapolate)
     out = marked(tensor_value(self.c, knots, degrees, coordinates, orders), none, np.nan)
     return np.reshape(out, (*xi.shape[:-1], *self.c.shape[len(knots) :]))
+
+
+@stands_for(scipy.interpolate.NdPPoly._antiderivative_inplace)
+def tensor_antiderivative(self: Any, nu: int, axis: int) -> None:
+    """Integrate piecewise polynomials of several variables by one of them, without jumps."""
+    if nu <= 0:
+        return self._derivative_inplace(-nu, axis)  # type: ignore[no-any-return]  # it is None
+    d = len(self.x)
+    places = axis % d, d + axis % d
+    c = antiderivative_coefficients(np.moveaxis(self.c, places, (0, 1)), self.x[axis], nu)
+    self.c = np.moveaxis(c, (0, 1), places)
+    return None
 
 
 @stands_for(scipy.interpolate.NdPPoly.__call__)

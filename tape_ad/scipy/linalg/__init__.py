@@ -26,13 +26,10 @@ from tape_ad.scipy.counterparts import WITH_VALUE
 from tape_ad.scipy.faces import face, with_rules
 from tape_ad.scipy.linalg.basics import BASICS
 from tape_ad.scipy.linalg.factors import FACTORS
-from tape_ad.scipy.linalg.functions import FUNCTIONS
-from tape_ad.scipy.linalg.riccati import RICCATI
-from tape_ad.scipy.linalg.riccati import solve_lyapunov as solve_lyapunov
+from tape_ad.scipy.linalg.functions import FUNCTIONS, RICCATI
+from tape_ad.scipy.linalg.functions import solve_lyapunov as solve_lyapunov
 from tape_ad.scipy.linalg.spectral import SPECTRAL
 from tape_ad.scipy.linalg.structured import STRUCTURED
-from tape_ad.scipy.linalg.structured import cho_solve_banded as cho_solve_banded
-from tape_ad.scipy.linalg.structured import solve_toeplitz as solve_toeplitz
 from tape_ad.scipy.linalg.systems import SYSTEMS
 from tape_ad.scipy.linalg.systems import cho_solve as cho_solve
 from tape_ad.scipy.linalg.systems import lu_solve as lu_solve

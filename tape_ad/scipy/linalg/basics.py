@@ -1,6 +1,7 @@
 """Inverses, equations and factors of `scipy.linalg`, composed of `numpy.linalg`'s."""
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -74,9 +75,23 @@ def solution(
     return np.linalg.solve(np.matrix_transpose(a) if transposed else a, b)
 
 
+def together(outputs: Sequence[Any]) -> Any:
+    """Stack the arrays, or those at each place of tuples."""
+    if isinstance(outputs[0], tuple):
+        return tuple(map(together, zip(*outputs, strict=True)))
+    return None if outputs[0] is None else np.stack(outputs)
+
+
 def least_squares(a: Array, b: Array, cond: Any, *options: Any) -> Any:
-    """Solve by least squares; the rank is plain."""
+    """Solve by least squares, those of a stack one by one; the rank is plain."""
     a, b = as_array(a), as_array(b)
+    stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    if stack:
+        a = np.broadcast_to(a, stack + a.shape[-2:])
+        sides = [b] * len(a) if b.ndim == 1 else np.broadcast_to(b, stack + b.shape[-2:])
+        return together(
+            [least_squares(*each, cond, *options) for each in zip(a, sides, strict=True)]
+        )
     rcond = float(np.finfo(np.result_type(a, b)).eps) if cond is None else cond
     x, residuals, rank, values = np.linalg.lstsq(a, b, rcond=rcond)
     residuals = residuals[0] if b.ndim == 1 and residuals.size else residuals

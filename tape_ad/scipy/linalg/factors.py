@@ -20,7 +20,7 @@ from tape_ad.extend.maps import adjoint
 from tape_ad.extend.rules import Constant, Entry, add_facts, constants, overridable
 from tape_ad.scipy.counterparts import counterpart
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.linalg.basics import as_assumed, pivots
+from tape_ad.scipy.linalg.basics import as_assumed, pivots, together
 from tape_ad.scipy.linalg.spectral import singular_vectors
 from tape_ad.scipy.linalg.systems import lu_factor, solve_triangular
 
@@ -37,13 +37,6 @@ def over_stacks(composition: Callable[..., Any]) -> Callable[..., Any]:
         return together([each(part, *args, **options) for part in a])
 
     return each
-
-
-def together(outputs: Sequence[Any]) -> Any:
-    """Stack the arrays, or those at each place of tuples."""
-    if isinstance(outputs[0], tuple):
-        return tuple(map(together, zip(*outputs, strict=True)))
-    return np.stack(outputs)
 
 
 # What SciPy finds, and what is constant around it
@@ -146,6 +139,8 @@ def reduced(a: Array, calc_q: bool, *options: Any) -> Any:
 def block_factors(a: Array, lower: bool, hermitian: bool, *options: Any) -> Any:
     """Eliminate block by block, from the top down, or from the bottom up."""
     n = a.shape[-1]
+    if not n:
+        return a, a, np.zeros(0, int)
     turned = adjoint if hermitian else np.matrix_transpose
     kind = "her" if hermitian and a.dtype.kind == "c" else "sym"
     order, begins = layout(a, bool(lower), bool(hermitian))

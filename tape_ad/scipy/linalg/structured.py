@@ -1,5 +1,7 @@
 """Matrices put together from smaller arrays, systems with such matrices, and their spectra."""
 
+import functools
+import warnings
 from typing import Any
 
 import numpy as np
@@ -89,19 +91,25 @@ def fiedler_companion_of(a: Array) -> Array:
 def toeplitz_of(c: Array, r: Array | None) -> Array:
     """Put the column turned round, and the row behind it, along the diagonals that go down.
 
-    Raises
-    ------
-    UnsupportedArgumentError
-        For stacks of columns or rows.
+    A stack of columns or rows is one of matrices; SciPy before 1.17 makes one column of it.
     """
     c = as_array(c)
     r = np.conjugate(c) if r is None else as_array(r)
-    if c.ndim != 1 or r.ndim != 1:
-        raise UnsupportedArgumentError(
-            f"toeplitz of handles takes one column and one row, got shapes {c.shape} and {r.shape}"
-        )
-    every, last = np.concatenate([c[::-1], r[1:]]), c.shape[0] - 1
-    return every[np.arange(last, -1, -1)[:, None] + np.arange(r.shape[0])]
+    if (c.ndim > 1 or r.ndim > 1) and not takes_stacks_of_columns():
+        c, r = c.reshape(-1), r.reshape(-1)
+    stack, last = np.broadcast_shapes(c.shape[:-1], r.shape[:-1]), c.shape[-1] - 1
+    if stack:
+        c, r = (np.broadcast_to(each, stack + each.shape[-1:]) for each in (c, r))
+    every = np.concatenate([c[..., ::-1], r[..., 1:]], axis=-1)
+    return every[..., np.arange(last, -1, -1)[:, None] + np.arange(r.shape[-1])]
+
+
+@functools.cache
+def takes_stacks_of_columns() -> bool:
+    """Tell whether the installed SciPy makes several matrices of several columns."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # releases before say that a later one will
+        return bool(scipy.linalg.toeplitz(np.ones((1, 2)), np.ones((1, 2))).ndim == 3)
 
 
 def hankel_of(c: Array, r: Array | None) -> Array:
@@ -115,45 +123,15 @@ def hankel_of(c: Array, r: Array | None) -> Array:
 # Equations
 
 
-def pair_of(c_or_cr: Any) -> tuple[Array, Array]:
-    """Give the first column and row of a Toeplitz matrix."""
-    if isinstance(c_or_cr, tuple):
-        c, r = c_or_cr
-        return as_array(c).reshape(-1), as_array(r).reshape(-1)
-    c = as_array(c_or_cr).reshape(-1)
-    return c, np.conjugate(c)
+def toeplitz_solved(c_or_cr: Any, b: Array, check_finite: bool) -> Array:
+    """Solve with the matrix of a first column, and of a first row or the conjugate of the column.
 
-
-def solve_toeplitz(c_or_cr: Any, b: Array, check_finite: bool = True) -> Array:
-    """Solve with a Toeplitz matrix, as `scipy.linalg.solve_toeplitz` does.
-
-    Parameters
-    ----------
-    c_or_cr : array or Tensor, shape (n,), or a tuple of two
-        The first column; and the first row, which is the conjugate of it when left out.
-    b : array or Tensor, shape (n,) or (n, k)
-    check_finite : bool
-
-    Returns
-    -------
-    array or Tensor, shape of `b`
-
-    Notes
-    -----
-    Of handles it takes the time and the memory that a matrix without structure takes.
-
-    Examples
-    --------
-    >>> solve_toeplitz(np.array([2.0, 0.0]), np.array([2.0, 4.0]))
-    array([1., 2.])
+    It takes the time and the memory that a matrix without structure takes.
     """
-    c, r = pair_of(c_or_cr)
-    return toeplitz_solved(c, r, as_array(b), check_finite)
-
-
-def toeplitz_solved_plainly(c: Array, r: Array, b: Array, check_finite: bool) -> Array:
-    """Call SciPy's function, of which older releases take no array that is not to be written to."""
-    return scipy.linalg.solve_toeplitz((np.array(c), np.array(r)), np.array(b), check_finite)
+    c, r = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, None)
+    c = as_array(c).reshape(-1)
+    r = np.conjugate(c) if r is None else as_array(r).reshape(-1)
+    return np.linalg.solve(toeplitz(c, r), as_array(b))
 
 
 def dense(ab: Array, lower: bool) -> Array:
@@ -195,43 +173,11 @@ def banded_factor(ab: Array, overwrite_ab: bool, lower: bool, check_finite: bool
     return np.where(there, factor[..., row.clip(0, n - 1), j], ab)
 
 
-def cho_solve_banded(
-    cb_and_lower: tuple[Array, bool], b: Array, overwrite_b: bool = False, check_finite: bool = True
-) -> Array:
-    """Solve given the Cholesky factor of a banded matrix, as SciPy's function does.
-
-    Parameters
-    ----------
-    cb_and_lower : tuple of array or Tensor, shape (u + 1, n), and bool
-        What `cholesky_banded` gives, and whether it is the lower one.
-    b : array or Tensor, shape (n,) or (n, k)
-    overwrite_b, check_finite : bool
-        As in SciPy.
-
-    Returns
-    -------
-    array or Tensor, shape of `b`
-
-    Examples
-    --------
-    >>> cho_solve_banded((np.array([[2.0, 1.0]]), False), np.array([4.0, 3.0]))
-    array([1., 3.])
-    """
-    cb, lower = cb_and_lower
-    return factor_solved(as_array(cb), as_array(b), bool(lower), overwrite_b, check_finite)
-
-
-def factor_solved_plainly(
-    cb: Array, b: Array, lower: bool, overwrite_b: bool, check_finite: bool
-) -> Array:
-    """Call SciPy's function."""
-    return scipy.linalg.cho_solve_banded((cb, lower), b, overwrite_b, check_finite)
-
-
-def factor_solved_of_handle(
-    cb: Array, b: Array, lower: bool, overwrite_b: bool, check_finite: bool
+def factor_solved(
+    cb_and_lower: tuple[Array, bool], b: Array, overwrite_b: bool, check_finite: bool
 ) -> Array:
     """Solve with both triangles of a banded Cholesky factor."""
+    cb, lower = cb_and_lower
     cb, b = as_array(cb), as_array(b)
     u, n = cb.shape[-2] - 1, cb.shape[-1]
     i, j = np.indices((n, n))
@@ -270,18 +216,6 @@ def band_spectrum(
     return selected(w, None if eigvals_only else v, select, select_range)
 
 
-def band_values(
-    a_band: Array,
-    lower: bool,
-    overwrite_a_band: bool,
-    select: Any,
-    select_range: Any,
-    check_finite: bool,
-) -> Any:
-    """Compute eigenvalues alone."""
-    return band_spectrum(a_band, lower, True, False, select, select_range)
-
-
 def tridiagonal_spectrum(
     d: Array, e: Array, eigvals_only: bool, select: Any, select_range: Any, *options: Any
 ) -> Any:
@@ -289,11 +223,6 @@ def tridiagonal_spectrum(
     d, e = as_array(d), as_array(e)
     band = np.stack([d, np.concatenate([e, np.zeros((1,), e.dtype)])])
     return band_spectrum(band, True, eigvals_only, False, select, select_range)
-
-
-def tridiagonal_values(d: Array, e: Array, select: Any, select_range: Any, *options: Any) -> Any:
-    """Compute eigenvalues alone."""
-    return tridiagonal_spectrum(d, e, True, select, select_range)
 
 
 circulant = counterpart(STRUCTURED, scipy.linalg.circulant, "c", circulant_of)
@@ -307,9 +236,6 @@ cholesky_banded = counterpart(STRUCTURED, scipy.linalg.cholesky_banded, "ab", ba
 eig_banded = counterpart(
     STRUCTURED, scipy.linalg.eig_banded, "a_band", band_spectrum, axes={1: -2}, shape_by_values=True
 )
-eigvals_banded = counterpart(
-    STRUCTURED, scipy.linalg.eigvals_banded, "a_band", band_values, shape_by_values=True
-)
 eigh_tridiagonal = counterpart(
     STRUCTURED,
     scipy.linalg.eigh_tridiagonal,
@@ -318,15 +244,21 @@ eigh_tridiagonal = counterpart(
     axes={1: -2},
     shape_by_values=True,
 )
-eigvalsh_tridiagonal = counterpart(
-    STRUCTURED, scipy.linalg.eigvalsh_tridiagonal, "d e", tridiagonal_values, shape_by_values=True
-)
-toeplitz_solved = counterpart(
+solve_toeplitz = counterpart(
     STRUCTURED,
-    toeplitz_solved_plainly,
-    "c r b",
-    lambda c, r, b, check_finite: np.linalg.solve(toeplitz(c, r), b),
+    scipy.linalg.solve_toeplitz,
+    "c_or_cr b",
+    toeplitz_solved,
+    trees="c_or_cr",
+    anchor=False,
 )
-add_facts(STRUCTURED, (eig_banded, eigvals_banded), signature="(m,n)->...")
-add_facts(STRUCTURED, (eigh_tridiagonal, eigvalsh_tridiagonal), signature="(n),(k)->...")
-factor_solved = counterpart(STRUCTURED, factor_solved_plainly, "cb b", factor_solved_of_handle)
+cho_solve_banded = counterpart(
+    STRUCTURED,
+    scipy.linalg.cho_solve_banded,
+    "cb_and_lower b",
+    factor_solved,
+    trees="cb_and_lower",
+    anchor=False,
+)
+add_facts(STRUCTURED, (eig_banded,), signature="(m,n)->...")
+add_facts(STRUCTURED, (eigh_tridiagonal,), signature="(n),(k)->...")

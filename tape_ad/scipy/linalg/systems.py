@@ -22,10 +22,11 @@ from tape_ad.extend.maps import LinearMap, adjoint
 from tape_ad.extend.patterns import Pattern, batched, by_batch, dense, reads
 from tape_ad.extend.rules import Call, Derivation, Entry, arguments_of, outputs, rule
 from tape_ad.scipy.counterparts import counterpart, scipy_function, takes_lists
-from tape_ad.scipy.installed import asked, scipy
+from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.basics import MODULE
 
 __all__ = ["SYSTEMS"]
+
 
 TRANS = {0: "N", 1: "T", 2: "C", "N": "N", "T": "T", "C": "C"}
 """What SciPy's `trans` means."""
@@ -35,14 +36,10 @@ ADJOINT = {"N": "C", "C": "N"}
 
 
 class System(Protocol):
-    """A matrix A and which of A, its transpose and its conjugate transpose is solved with.
+    """A matrix op(A): A itself, its transpose or its conjugate transpose, with what holds A.
 
     Everything but `gradient` is about matrices of right-hand sides, shape (..., n, k).
     """
-
-    @property
-    def trans(self) -> str:
-        """What op is: "N" for A itself, "T" for its transpose, "C" for the conjugate of that."""
 
     def solve(self, b: Array) -> Array:
         """Solve a system: op(A)^-1 b."""
@@ -51,13 +48,10 @@ class System(Protocol):
         """Give the system of the conjugate transpose of op(A)."""
 
     def times(self, t: Array, x: Array) -> Array:
-        """Compute dA x for a change `t` of the array that holds A."""
-
-    def adjoint_times(self, t: Array, x: Array) -> Array:
-        """Compute dA^H x for a change `t` of the array that holds A."""
+        """Compute op(dA) x for a change `t` of the array that holds A."""
 
     def gradient(self, g: Array, x: Array) -> Array:
-        """Compute the gradient of <g, dA x> with respect to the array that holds A."""
+        """Compute the gradient of <g, op(dA) x> with respect to the array that holds A."""
 
 
 @define(eq=False, repr=False)
@@ -109,24 +103,13 @@ class Coefficients:
     def push(self, t: Array) -> Array:
         """Compute -op(A)^-1 op(dA) x."""
         x = self.x[..., None] if self.vector else self.x
-        if self.system.trans == "N":
-            change = self.system.times(t, x)
-        elif self.system.trans == "C":
-            change = self.system.adjoint_times(t, x)
-        else:
-            change = self.system.adjoint_times(t, x.conjugate()).conjugate()
-        out = -self.system.solve(change)
+        out = -self.system.solve(self.system.times(t, x))
         return out[..., 0] if self.vector else out
 
     def pull(self, ct: Array) -> Array:
         """Compute the gradient of <g, op(dA) x> for the g that the adjoint system gives."""
         x = self.x[..., None] if self.vector else self.x
         g = -self.system.adjoint().solve(ct[..., None] if self.vector else ct)
-        # <g, dA^H x> is <x, dA g>, and <g, dA^T x> is <conj(x), dA conj(g)>
-        if self.system.trans == "C":
-            g, x = x, g
-        elif self.system.trans == "T":
-            g, x = x.conjugate(), g.conjugate()
         return self.system.gradient(g, x)
 
 
@@ -200,12 +183,15 @@ class Triangle:
         return type(self)(self.a, ADJOINT[self.trans], self.lower, self.unit_diagonal)
 
     def times(self, t: Array, x: Array) -> Array:
-        return np.matmul(self._read(t), x)
-
-    def adjoint_times(self, t: Array, x: Array) -> Array:
-        return np.matmul(adjoint(self._read(t)), x)
+        change = self._read(t)
+        if self.trans != "N":
+            change = adjoint(change) if self.trans == "C" else np.matrix_transpose(change)
+        return np.matmul(change, x)
 
     def gradient(self, g: Array, x: Array) -> Array:
+        # <g, dA^H x> is <x, dA g>, and <g, dA^T x> is <conj(x), dA conj(g)>
+        if self.trans != "N":
+            g, x = (x, g) if self.trans == "C" else (x.conjugate(), g.conjugate())
         return self._read(outer(g, x))
 
     def _read(self, a: Array) -> Array:
@@ -218,8 +204,11 @@ class Triangle:
 
 cho_factor = scipy_function(scipy.linalg.cho_factor, MODULE, "a")
 
-LEAVES = bool(asked(lambda: scipy.linalg.cho_factor(np.array([[1.0, 0.0], [0.5, 1.0]]))[0][1, 0]))
-"""Whether the other triangle keeps what the matrix has there, as it does before SciPy 1.18."""
+
+@functools.cache
+def leaves_other_triangle() -> bool:
+    """Tell whether that keeps what the matrix has there, as it does before SciPy 1.18."""
+    return bool(scipy.linalg.cho_factor(np.array([[1.0, 0.0], [0.5, 1.0]]))[0][1, 0])
 
 
 def cholesky_of_handle(
@@ -231,7 +220,7 @@ def cholesky_of_handle(
     a = a if a.ndim > 1 else np.atleast_2d(a)
     a = a.astype(np.float32) if a.dtype == np.float16 else a
     factor = np.linalg.cholesky(a, upper=not lower)
-    if LEAVES:
+    if leaves_other_triangle():
         factor = np.where(triangle(a.shape[-1], lower=bool(lower)), factor, a)
     return factor, bool(lower)
 
@@ -274,7 +263,6 @@ def cholesky_solve(
 class Cholesky:
     """The system of a matrix L L^H or U^H U of which an array holds the triangle."""
 
-    trans: ClassVar[str] = "N"
     c: Array
     lower: bool
 
@@ -294,9 +282,6 @@ class Cholesky:
             factor, change = adjoint(factor), adjoint(change)
         one = np.matmul(adjoint(change), np.matmul(factor, x))
         return one + np.matmul(adjoint(factor), np.matmul(change, x))
-
-    def adjoint_times(self, t: Array, x: Array) -> Array:
-        return self.times(t, x)
 
     def gradient(self, g: Array, x: Array) -> Array:
         factor = self._read(self.c)
@@ -345,7 +330,6 @@ class Banded:
     multiplying by a column and shifting its elements.
     """
 
-    trans: ClassVar[str] = "N"
     ab: Array
     lower: int
     upper: int
@@ -368,11 +352,6 @@ class Banded:
 
     def times(self, t: Array, x: Array) -> Array:
         return sum(shifted(diagonal * x, offset) for offset, diagonal in self._diagonals(t))
-
-    def adjoint_times(self, t: Array, x: Array) -> Array:
-        return sum(
-            diagonal.conjugate() * shifted(x, -offset) for offset, diagonal in self._diagonals(t)
-        )
 
     def gradient(self, g: Array, x: Array) -> Array:
         conjugate = x.conjugate()

@@ -18,14 +18,10 @@ from tape_ad.extend.rules import add_rules, constants, merged
 from tape_ad.scipy.counterparts import scipy_function
 from tape_ad.scipy.faces import face, with_rules
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.ndimage import fourier as fourier
-from tape_ad.scipy.ndimage import functions as functions
-from tape_ad.scipy.ndimage.correlation import CORRELATION
-from tape_ad.scipy.ndimage.distances import DISTANCES
 from tape_ad.scipy.ndimage.extension import SLIDING
-from tape_ad.scipy.ndimage.interpolation import CHECKED, INTERPOLATION
-from tape_ad.scipy.ndimage.ranks import RANKS
-from tape_ad.scipy.ndimage.splines import SPLINES
+from tape_ad.scipy.ndimage.filters import CORRELATION, RANKS
+from tape_ad.scipy.ndimage.functions import DISTANCES
+from tape_ad.scipy.ndimage.interpolation import CHECKED, INTERPOLATION, SPLINES
 
 PLACES = {
     name: scipy_function(getattr(scipy.ndimage, name), __name__)

@@ -8,6 +8,7 @@ at a knot of a piecewise linear or constant spline, it is that of the piece to t
 
 import functools
 import inspect
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 from attrs import define, frozen
 
 from tape_ad.errors import UnsupportedArgumentError
+from tape_ad.extend import facts
 from tape_ad.extend.arrays import (
     Array,
     Shape,
@@ -26,17 +28,17 @@ from tape_ad.extend.arrays import (
     joined,
     primal,
 )
-from tape_ad.extend.maps import Deferred, LinearMap
+from tape_ad.extend.maps import Deferred, LinearMap, PlainMap
 from tape_ad.extend.packages import copied
-from tape_ad.extend.patterns import Pattern, dense_blocks, reads, stacked
-from tape_ad.extend.rules import Entry, add_facts, arguments_of, each, overridable
+from tape_ad.extend.patterns import Pattern, along, dense_blocks, reads, stacked
+from tape_ad.extend.rules import Entry, add_facts, arguments_of, each, overridable, rule
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.ndimage.correlation import KERNELS, write
 from tape_ad.scipy.ndimage.extension import MODES, OUTSIDE, folded, picking
-from tape_ad.scipy.ndimage.splines import prefiltered, weights_at
+from tape_ad.scipy.ndimage.filters import KERNELS, write
 from tape_ad.scipy.stand_ins import stands_for
 
 __all__ = ["INTERPOLATION"]
+
 
 KNOTS = {"constant": "mirror", "wrap": "mirror"}
 """How the coefficients go on beyond the edges, in modes that do not say so themselves."""
@@ -119,10 +121,27 @@ def placed(c: Array, n: int, order: int, mode: str) -> Place:
     return Place(knots - first, slope, index)
 
 
+@frozen(eq=False)
+class Reading:
+    """How SciPy's compiled code reads splines.
+
+    Attributes
+    ----------
+    order, mode : int
+    margin : int
+        By how much there are more coefficients on each side than the image has elements.
+    dtype : dtype
+        Of the result.
+    """
+
+    order: int
+    mode: int
+    margin: int
+    dtype: Any
+
+
 @overridable
-def interpolated(
-    spline: Array, coordinates: Array, cval: Array, order: int, mode: int, margin: int, dtype: Any
-) -> Array:
+def interpolated(spline: Array, coordinates: Array, cval: Array, reading: Reading) -> Array:
     """Read splines at coordinates, by SciPy's compiled code.
 
     Parameters
@@ -132,19 +151,15 @@ def interpolated(
     coordinates : array or Tensor, shape (d, ...)
         One for each of the last d axes.
     cval : array or Tensor, shape ()
-    order, mode : int
-    margin : int
-        By how much there are more coefficients on each side than the image has elements.
-    dtype : dtype
-        Of the result.
+    reading : Reading
 
     Returns
     -------
     array or Tensor, shape (..., *coordinates.shape[1:])
     """
     stack = spline.shape[: spline.ndim - coordinates.shape[0]]
-    out = np.zeros(stack + coordinates.shape[1:], dtype)
-    given = order, mode, cval, margin, None, None
+    out = np.zeros(stack + coordinates.shape[1:], reading.dtype)
+    given = reading.order, reading.mode, cval, reading.margin, None, None
     for place in np.ndindex(stack):
         KERNELS.geometric_transform(
             spline[place], None, coordinates, None, None, out[place], *given
@@ -202,11 +217,12 @@ class Sampling:
         return sums.reshape(stack + self.points)
 
 
-def sampling(shape: Shape, coordinates: Array, order: int, mode: int, margin: int) -> Sampling:
+def sampling(shape: Shape, coordinates: Array, reading: Reading) -> Sampling:
     """Make the `Sampling` of coefficients of a shape, at coordinates."""
     d, points = coordinates.shape[0], coordinates.shape[1:]
     shape, flat = shape[len(shape) - d :], coordinates.reshape((d, -1))
-    places = [placed(flat[i] + margin, n, order, MODES[mode]) for i, n in enumerate(shape)]
+    order, mode, margin = reading.order, MODES[reading.mode], reading.margin
+    places = [placed(flat[i] + margin, n, order, mode) for i, n in enumerate(shape)]
     return Sampling(places, order, shape, points)
 
 
@@ -248,9 +264,9 @@ class Sampled:
         return self.gather.pull(terms.reshape((*stack, -1))).reshape(stack + self.shape)
 
 
-def in_spline(spline: Array, coordinates: Array, *options: Any) -> LinearMap:
+def in_spline(spline: Array, coordinates: Array, reading: Reading) -> LinearMap:
     """Make the partial of `interpolated` in the coefficients."""
-    sampled = sampling(spline.shape, coordinates, *options)
+    sampled = sampling(spline.shape, coordinates, reading)
     gather, there = sampled.gather()
     return Sampled(gather, sampled.weights() * there, sampled.shape, sampled.points)
 
@@ -288,33 +304,24 @@ class AtPoints:
         return tuple(range(first, first + self.images))
 
 
-def in_coordinates(spline: Array, coordinates: Array, cval: Array, *options: Any) -> LinearMap:
+def in_coordinates(spline: Array, coordinates: Array, cval: Array, reading: Reading) -> LinearMap:
     """Make the partial of `interpolated` in the coordinates."""
-    sampled, d = sampling(spline.shape, coordinates, *options), coordinates.shape[0]
+    sampled, d = sampling(spline.shape, coordinates, reading), coordinates.shape[0]
     slopes = [sampled.values(spline, cval, sampled.weights(i)) for i in range(d)]
     return AtPoints(np.stack(slopes), spline.ndim - d)
 
 
 def partial(
-    position: int,
-    out: Array,
-    spline: Array,
-    coordinates: Array,
-    cval: Array,
-    order: int,
-    mode: int,
-    margin: int,
-    dtype: Any,
+    position: int, out: Array, spline: Array, coordinates: Array, cval: Array, reading: Reading
 ) -> Any:
     """Make one of the partials of `interpolated`; splines of order 0 are constant in places."""
-    options = order, mode, margin
-    if out.size == 0 or (position == 1 and order == 0):
+    if out.size == 0 or (position == 1 and reading.order == 0):
         return None
     if position == 0:
-        return Deferred(in_spline, (spline, coordinates, *options))
+        return Deferred(in_spline, (spline, coordinates, reading))
     if position == 1:
-        return Deferred(in_coordinates, (spline, coordinates, cval, *options))
-    sampled = sampling(spline.shape, coordinates, *options)
+        return Deferred(in_coordinates, (spline, coordinates, cval, reading))
+    sampled = sampling(spline.shape, coordinates, reading)
     return sampled.values(np.zeros(spline.shape), 1.0, sampled.weights())
 
 
@@ -323,12 +330,10 @@ INTERPOLATION: dict[Any, Entry] = {
 }
 
 
-def interpolated_body(
-    spline: Array, coordinates: Array, cval: Array, order: int, mode: int, margin: int, dtype: Any
-) -> Array:
+def interpolated_body(spline: Array, coordinates: Array, cval: Array, reading: Reading) -> Array:
     """Read splines as `interpolated` does, in NumPy."""
-    sampled = sampling(spline.shape, coordinates, order, mode, margin)
-    return sampled.values(spline, cval, sampled.weights()).astype(dtype)
+    sampled = sampling(spline.shape, coordinates, reading)
+    return sampled.values(spline, cval, sampled.weights()).astype(reading.dtype)
 
 
 add_facts(INTERPOLATION, (interpolated,), body=interpolated_body)
@@ -348,8 +353,8 @@ def read(
         Where SciPy's compiled code would read outside of its memory.
     """
     check_finite("the place that is read", coordinates, mode)
-    given = order, mode, margin, output.dtype
-    write(output, interpolated(spline, coordinates, as_array(cval), *given))
+    reading = Reading(order, mode, margin, output.dtype)
+    write(output, interpolated(spline, coordinates, as_array(cval), reading))
 
 
 @stands_for(KERNELS.geometric_transform)
@@ -447,8 +452,8 @@ def rotate(
         for axis in (-2, -1):
             stack = prefiltered(stack, order, axis, MODES.index(mode), np.float64)
     check_finite("angle=", coordinates, mode)
-    given = order, MODES.index(mode), margin, image.dtype
-    out = interpolated(stack, coordinates, as_array(cval), *given)
+    reading = Reading(order, MODES.index(mode), margin, image.dtype)
+    out = interpolated(stack, coordinates, as_array(cval), reading)
     return np.moveaxis(out, (-2, -1), plane)
 
 
@@ -543,3 +548,155 @@ CHECKED = {
     "zoom": without_derivative,
 }
 """The copies of which some arguments are checked."""
+
+
+# B-splines: their weights between grid points, and the filter that makes them interpolate.
+
+
+HALVED = tuple(map(MODES.index, ("mirror", "constant", "wrap", "grid-constant")))
+"""The modes in which the first and the last element are mirrored at."""
+
+SHORT = 32
+"""So few elements are filtered back by the matrix itself, for SciPy's values at the edges are
+approximations, of which nothing is left after so many."""
+
+
+@define(eq=False, repr=False)
+class SplineFilter(PlainMap):
+    """The coefficients of the splines through the elements along one axis.
+
+    It is the inverse of the matrix of the splines' samples, which is symmetric; where the first
+    and the last element are mirrored at, it is so if these two rows have half the weight.
+
+    Parameters
+    ----------
+    order : int
+        From 2.
+    axis : int
+        Negative.
+    mode : int
+        SciPy's number of it.
+    """
+
+    pattern = along("axis")
+    order: int
+    axis: int
+    mode: int
+
+    def forward(self, t: Array) -> Array:
+        """Compute the spline coefficients of a tangent along one axis."""
+        if t.dtype.kind == "c":
+            return self.forward(t.real) + 1j * self.forward(t.imag)
+        return prefiltered(t, self.order, self.axis, self.mode, np.result_type(t, np.float64))
+
+    def backward(self, ct: Array) -> Array:
+        """Filter, which is its own adjoint but for the edges."""
+        n = ct.shape[self.axis]
+        if ct.size == 0:
+            return self.forward(ct)
+        if n <= SHORT:
+            matrix = SplineFilter(self.order, -1, self.mode).forward(np.eye(n))
+            return np.moveaxis(np.moveaxis(ct, self.axis, -1) @ matrix.T, -1, self.axis)
+        if self.mode not in HALVED:
+            return self.forward(ct)
+        weights = np.ones(n)
+        weights[0] = weights[-1] = 0.5
+        weights = weights.reshape((-1,) + (1,) * (-self.axis - 1))
+        return weights * self.forward(ct / weights)
+
+
+@overridable
+def prefiltered(image: Array, order: int, axis: int, mode: int, dtype: Any) -> Array:
+    """Compute the spline coefficients along one axis, by SciPy's compiled code.
+
+    Parameters
+    ----------
+    image : array or Tensor
+    order, axis, mode : int
+        The axis is negative.
+    dtype : dtype
+        Of the result.
+    """
+    out = np.zeros(image.shape, dtype)
+    if out.size:
+        KERNELS.spline_filter1d(image, order, axis % image.ndim, out, mode)
+    return out
+
+
+@stands_for(KERNELS.spline_filter1d)
+def spline_filter1d(image: Array, order: int, axis: int, output: Array, mode: int) -> None:
+    """Compute the spline coefficients along one axis."""
+    write(output, prefiltered(image, order, axis - image.ndim, mode, output.dtype))
+
+
+def filter_partial(out: Array, image: Array, order: int, axis: int, mode: int, dtype: Any) -> Any:
+    """Make the partial of `prefiltered`."""
+    return SplineFilter(order, axis, mode) if out.size else None
+
+
+# Weights
+
+
+@functools.cache
+def pieces(order: int, derivative: int) -> Array:
+    """Make the coefficients of the B-spline's pieces, or of a derivative of these.
+
+    Returns
+    -------
+    array, shape (order + 1, order + 1)
+        In row k what the powers y^k are multiplied by, with a column for each of the splines that
+        reach between two knots, y after the first of these. The spline is the sum of
+        ``(-1)^i binomial(order + 1, i) / order! (d - i)^order`` over all i below d, the distance
+        from where it begins (Schoenberg 1946).
+    """
+    n = order
+    table = np.zeros((n + 1, n + 1))
+    for j in range(n + 1):
+        total = np.polynomial.Polynomial([0.0])
+        for i in range(n - j + 1):
+            factor = (-1) ** i * math.comb(n + 1, i)
+            total = total + factor * np.polynomial.Polynomial([float(n - j - i), 1.0]) ** n
+        total = (
+            (total / math.factorial(n)).deriv(derivative)
+            if derivative
+            else (total / math.factorial(n))
+        )
+        table[: len(total.coef), j] = total.coef
+    return table
+
+
+def weights_at(y: Array, order: int, derivative: int = 0) -> Array:
+    """Compute the weights of the splines that reach to a place between two knots.
+
+    Parameters
+    ----------
+    y : array or Tensor, shape (...)
+        From 0 at the one knot to 1 at the next.
+    order : int
+    derivative : int
+        Which of its derivatives in `y` to compute instead.
+
+    Returns
+    -------
+    array or Tensor, shape (..., order + 1)
+
+    Examples
+    --------
+    >>> weights_at(np.array(0.5), 1)
+    array([0.5, 0.5])
+    >>> weights_at(np.array(0.0), 3) * 6
+    array([1., 4., 1., 0.])
+    """
+    table = pieces(order, derivative)
+    y = y[..., None]
+    out = table[order] + y * 0
+    for k in range(order - 1, -1, -1):  # Horner's scheme
+        out = out * y + table[k]
+    return out
+
+
+SPLINES: dict[Any, Entry] = {
+    prefiltered: rule(
+        filter_partial, signature=arguments_of(prefiltered, "image"), facts=facts.along(axis="axis")
+    )
+}

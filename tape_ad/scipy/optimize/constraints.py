@@ -261,10 +261,7 @@ def constraints_of(options: Mapping[str, Any], tree: Function, size: int) -> lis
     """List bounds and constraints, with handles, as functions of a vector."""
     given = options.get("constraints", ())
     listed = given if isinstance(given, (list, tuple)) else [given]
-    return [
-        *boxed_in(options.get("bounds"), size),
-        *(constraint_of(each, tree) for each in listed),
-    ]
+    return [*boxed_in(options.get("bounds"), size), *(constraint_of(each, tree) for each in listed)]
 
 
 def constraint_of(constraint: Any, tree: Function) -> Constraint:

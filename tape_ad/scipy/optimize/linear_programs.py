@@ -10,13 +10,7 @@ from tape_ad.extend.arrays import any_handle, array_of, as_constant_handle, plai
 from tape_ad.extend.solvers import opaque, valued, warn_unconverged
 from tape_ad.scipy.optimize.constraints import Constraint, box, boxed_in, stationary, warn_if_not
 
-__all__ = [
-    "check_grad",
-    "linear_sum_assignment",
-    "linprog",
-    "milp",
-    "quadratic_assignment",
-]
+__all__ = ["check_grad", "linear_sum_assignment", "linprog", "milp", "quadratic_assignment"]
 
 Function = Callable[..., Any]
 

@@ -6,13 +6,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad import grad
-from tape_ad.extend.arrays import (
-    any_handle,
-    array_of,
-    as_constant_handle,
-    plain,
-    refuse_handles,
-)
+from tape_ad.extend.arrays import any_handle, array_of, as_constant_handle, plain, refuse_handles
 from tape_ad.extend.solvers import (
     check_callable,
     implicit,
@@ -31,12 +25,7 @@ from tape_ad.scipy.optimize.constraints import (
     stationary,
     warn_if_not,
 )
-from tape_ad.scipy.optimize.objectives import (
-    Plain,
-    WithGradient,
-    check_option,
-    searched,
-)
+from tape_ad.scipy.optimize.objectives import Plain, WithGradient, check_option, searched
 
 __all__ = ["minimize"]
 

@@ -28,23 +28,7 @@ from tape_ad.extend.trees import (
     vector_of,
 )
 
-__all__ = [
-    "Equations",
-    "Plain",
-    "ScipyObjective",
-    "Structure",
-    "WithGradient",
-    "check_option",
-    "in_a_vector",
-    "named_as",
-    "of_vector",
-    "prepared",
-    "scipy_objective",
-    "searched",
-    "structure",
-    "with_trees",
-    "writable",
-]
+__all__ = ["ScipyObjective", "Structure", "scipy_objective", "structure"]
 
 Function = Callable[..., Any]
 

@@ -6,26 +6,11 @@ from typing import Any
 import numpy as np
 
 from tape_ad.extend.arrays import any_handle, array_of, as_constant_handle, plain, refuse_handles
-from tape_ad.extend.solvers import (
-    implicit,
-    lent,
-    opaque,
-    root_for_all,
-    valued,
-    warn_unconverged,
-)
+from tape_ad.extend.solvers import implicit, lent, opaque, root_for_all, valued, warn_unconverged
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.optimize.objectives import (
-    Equations,
-    check_option,
-    in_a_vector,
-    with_trees,
-)
+from tape_ad.scipy.optimize.objectives import Equations, check_option, in_a_vector, with_trees
 
-__all__ = [
-    "fsolve",
-    "root",
-]
+__all__ = ["fsolve", "root"]
 
 Function = Callable[..., Any]
 

@@ -25,13 +25,12 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.signal import spectra  # noqa: F401 - which stands for steps of SciPy's
 from tape_ad.scipy.signal import windows as windows
 from tape_ad.scipy.signal.convolution import CONVOLUTION, SECTIONS
-from tape_ad.scipy.signal.design import TAPS, TRANSFORMATIONS
+from tape_ad.scipy.signal.design import SYSTEMS, TAPS, TRANSFORMATIONS
 from tape_ad.scipy.signal.filters import FILTERS, RECURSION
 from tape_ad.scipy.signal.peaks import PEAKS
 from tape_ad.scipy.signal.rates import RATES
 from tape_ad.scipy.signal.roots import ROOTS
 from tape_ad.scipy.signal.spline_filters import SPLINE_FILTERS
-from tape_ad.scipy.signal.systems import SYSTEMS
 
 check_COLA, check_NOLA, findfreqs, square = (  # noqa: N816 - SciPy's names
     scipy_function(getattr(scipy.signal, name), __name__)

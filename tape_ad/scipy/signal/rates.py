@@ -18,6 +18,7 @@ from tape_ad.scipy.signal.filters import coefficients, from_last, to_last
 
 __all__ = ["RATES"]
 
+
 RATES: dict[Any, Entry] = {}
 
 

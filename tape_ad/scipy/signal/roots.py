@@ -20,6 +20,7 @@ from tape_ad.scipy.signal.filters import coefficients, filtered
 
 __all__ = ["ROOTS"]
 
+
 CLOSE = 100.0
 """How many roundings of the coefficients may lie between what is one root: a double one is found
 as two that are up to about 10 of them apart, and the roots of usable filters are over 1e4."""

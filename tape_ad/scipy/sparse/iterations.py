@@ -22,7 +22,7 @@ from tape_ad.scipy.linalg.systems import Coefficients, RightHandSide, in_columns
 from tape_ad.scipy.sparse.arrays import SparseArray, pattern_of
 from tape_ad.scipy.sparse.systems import Dense, Sparse, sparse_solved
 
-__all__ = ["ITERATIONS", "SOLVERS", "expm_multiply", "exponential_times", "iterated"]
+__all__ = ["ITERATIONS", "SOLVERS", "expm_multiply"]
 
 Solver = Callable[..., Any]
 
@@ -326,8 +326,5 @@ ITERATIONS: dict[Any, Entry] = {
     iterated: outputs(
         iterated_in_data, iterated_in_right, signature=arguments_of(iterated, "data b")
     ),
-    exponential_times: rule(
-        exponential_partial,
-        signature=arguments_of(exponential_times, "b"),
-    ),
+    exponential_times: rule(exponential_partial, signature=arguments_of(exponential_times, "b")),
 }

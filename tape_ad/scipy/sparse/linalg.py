@@ -18,7 +18,6 @@ from tape_ad.extend.rules import add_rules, merged
 from tape_ad.scipy.faces import face
 from tape_ad.scipy.sparse.functions import *
 from tape_ad.scipy.sparse.iterations import *
-from tape_ad.scipy.sparse.operators import *
 from tape_ad.scipy.sparse.systems import *
 
 add_rules(merged(SPARSE_FUNCTIONS, SPARSE_SYSTEMS, SPARSE_FACTORS, ITERATIONS))

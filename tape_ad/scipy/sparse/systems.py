@@ -1,7 +1,7 @@
 """Equations with sparse matrices, solved directly or with factors that are kept."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
@@ -20,12 +20,7 @@ from tape_ad.scipy.sparse.arrays import Pattern, pattern_of
 __all__ = [
     "SPARSE_FACTORS",
     "SPARSE_SYSTEMS",
-    "Dense",
-    "Factors",
-    "Sparse",
     "factorized",
-    "solved_by_factors",
-    "sparse_solved",
     "spilu",
     "splu",
     "spsolve",
@@ -71,7 +66,6 @@ class Sparse:
         ``solver(data, b, pattern)``, for matrices b of right-hand sides.
     """
 
-    trans: ClassVar[str] = "N"
     data: Array
     pattern: Any
     solver: Solver
@@ -89,12 +83,6 @@ class Sparse:
     def times(self, t: Array, x: Array) -> Array:
         """Multiply by a change of the matrix."""
         return self.pattern.times(t, x)
-
-    def adjoint_times(self, t: Array, x: Array) -> Array:
-        """Multiply by the adjoint of a change."""
-        if isinstance(self.pattern, Dense):
-            return np.matmul(adjoint(t), x)
-        return self.pattern.transposed().times(t.conjugate(), x)
 
     def gradient(self, g: Array, x: Array) -> Array:
         """Compute the gradient by the elements."""
@@ -259,7 +247,7 @@ SPARSE_SYSTEMS: dict[Any, Entry] = {
             system_of(data, pattern, triangular), b.ndim == 1
         ),
         signature=arguments_of(sparse_solved, "data b"),
-    ),
+    )
 }
 
 
@@ -435,5 +423,5 @@ SPARSE_FACTORS: dict[Any, Entry] = {
     solved_by_factors: rule(
         lambda out, b, factors, trans: Solved(factors, trans, b.ndim == 1),
         signature=arguments_of(solved_by_factors, "b"),
-    ),
+    )
 }

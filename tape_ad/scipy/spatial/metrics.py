@@ -19,18 +19,7 @@ from tape_ad.extend.rules import Derivation, Entry, overridable, quiet, rule
 from tape_ad.scipy.counterparts import takes_lists
 from tape_ad.scipy.interpolate.shared import is_plain
 
-__all__ = [
-    "METRICS",
-    "PAIRS",
-    "ROOTS",
-    "cdist",
-    "euclidean_pairs",
-    "half_inverse",
-    "pdist",
-    "root",
-    "sqeuclidean_pairs",
-    "weights_of",
-]
+__all__ = ["PAIRS", "ROOTS"]
 
 
 @overridable

@@ -12,14 +12,7 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.interpolate.shared import is_plain
 from tape_ad.scipy.spatial import metrics
 
-__all__ = [
-    "NEIGHBOURS",
-    "KDTree",
-    "distance_matrix",
-    "minkowski_distance",
-    "minkowski_distance_p",
-    "nearest_neighbours",
-]
+__all__ = ["NEIGHBOURS", "KDTree", "distance_matrix", "minkowski_distance", "minkowski_distance_p"]
 
 NEIGHBOURS: dict[Any, Entry] = {}
 

@@ -29,9 +29,8 @@ from tape_ad.scipy.special.incomplete import (
     gammainc_slope,
     slope_between,
 )
-from tape_ad.scipy.special.noncentral import NONCENTRAL
+from tape_ad.scipy.special.noncentral import NONCENTRAL, STUDENT
 from tape_ad.scipy.special.shared import negative, no_partial, of_doubles, sp, ufuncs, where_found
-from tape_ad.scipy.special.student import STUDENT
 
 Forward = tuple[Callable[..., Array], tuple[Any, ...]]
 """A distribution function and its row."""

@@ -16,10 +16,7 @@ from tape_ad.extend.maps import Divide, LinearMap, WeightedSum
 from tape_ad.extend.rules import Call, Rule, arguments_of, overridable, quiet, rule
 from tape_ad.rules.numpy.elementwise import LN2, LN10, cbrt, power_base, power_exponent
 from tape_ad.scipy.counterparts import refuse_elsewhere, scipy_function
-from tape_ad.scipy.installed import asked
-from tape_ad.scipy.special.shared import BERNOULLI, HOME, Probe, sp, ufuncs, with_body
-
-LAMBERTW = asked(lambda: sp.lambertw(Probe())) or sp.lambertw
+from tape_ad.scipy.special.shared import BERNOULLI, HOME, sp, ufuncs, with_body
 
 Axis = int | tuple[int, ...] | None
 
@@ -260,7 +257,7 @@ ELEMENTARY: dict[Any, Any] = {
         lambda out, y, lmbda: (1 + out) / (1 + lmbda * y),
         lambda out, y, lmbda: (1 + out) * root_slope(y, lmbda),
     ),
-    LAMBERTW: (lambda out, z, k, tol: np.exp(-out) / (1 + out), "k", "tol"),
+    ufuncs._lambertw: (lambda out, z, k, tol: np.exp(-out) / (1 + out), "k", "tol"),
     log_sum_exp: rule(
         log_sum_first,
         quiet(log_sum_second),

@@ -18,8 +18,7 @@ from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, possibly, primal
 from tape_ad.extend.rules import arguments_of, quiet, rule
 from tape_ad.scipy.counterparts import takes_lists
-from tape_ad.scipy.installed import asked
-from tape_ad.scipy.special.shared import BERNOULLI, Probe, of_doubles, sp, with_body
+from tape_ad.scipy.special.shared import BERNOULLI, of_doubles, sp, ufuncs, with_body
 
 
 @takes_lists
@@ -236,9 +235,6 @@ GAMMA: dict[Any, Any] = {
 # The zeta functions of Riemann and Hurwitz, in both arguments
 
 
-RIEMANN = asked(lambda: sp.zeta(Probe())) or sp.zeta
-HURWITZ = asked(lambda: sp.zeta(2.0, Probe())) or sp.zeta.of_two
-
 TERMS = 12
 """How many terms are summed before the formula's tail."""
 
@@ -312,8 +308,8 @@ def riemann(out: Array, x: Array) -> Array:
 
 
 GAMMA |= {
-    RIEMANN: riemann,
+    ufuncs._riemann_zeta: riemann,
     sp.zetac: riemann,  # less one
-    HURWITZ: (hurwitz_first, lambda out, x, q: -x * sp.zeta(x + 1, q)),
+    ufuncs._zeta: (hurwitz_first, lambda out, x, q: -x * sp.zeta(x + 1, q)),
     zeta_slope: (lambda out, x, q, order: zeta_slope(x, q, order + 1), slope_second),
 }

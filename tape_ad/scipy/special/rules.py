@@ -17,10 +17,9 @@ from tape_ad.scipy.special.elliptic import ELLIPTIC
 from tape_ad.scipy.special.error import ERROR
 from tape_ad.scipy.special.gamma_functions import GAMMA
 from tape_ad.scipy.special.incomplete import INCOMPLETE
-from tape_ad.scipy.special.noncentral import NONCENTRAL
+from tape_ad.scipy.special.noncentral import NONCENTRAL, STUDENT
 from tape_ad.scipy.special.polynomials import POLYNOMIALS
 from tape_ad.scipy.special.shared import HOME, sp, special_rules
-from tape_ad.scipy.special.student import STUDENT
 
 SPECIAL: dict[Any, Entry] = special_rules(
     merged(

@@ -26,13 +26,6 @@ BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 
 """B_2, B_4, and so on."""
 
 
-class Probe:
-    """An operand that tells by NEP 13 which ufunc stands behind a function of SciPy's."""
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
-        return ufunc
-
-
 def floating_dtype(*operands: Array) -> np.dtype[Any]:
     """Give the dtype that SciPy's ufuncs give for real operands: float32 or float64."""
     dtype = np.result_type(*operands)

@@ -30,10 +30,12 @@ Examples
 """
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 from tape_ad import differentiable
+from tape_ad.extend.arrays import any_handle, plain
 from tape_ad.extend.packages import copied_object, extra
 
 with extra("scipy", "tape_ad.scipy.stats"):
@@ -43,28 +45,16 @@ import tape_ad.scipy.linalg  # noqa: F401 - which adds the rules
 from tape_ad.extend.rules import add_rules, merged
 from tape_ad.scipy.faces import face
 from tape_ad.scipy.stand_ins import OBJECTS
-from tape_ad.scipy.stats import (  # noqa: F401 - steps of SciPy's
-    comparisons,
-    distances,
-    goodness,
-    kde,
-    percentiles,
-    powers,
-    resampling,
-    shares,
-    slopes,
-)
+from tape_ad.scipy.stats import hypotheses
 from tape_ad.scipy.stats.continuous import CONTINUOUS
-from tape_ad.scipy.stats.discrete import DISCRETE
+from tape_ad.scipy.stats.discrete import DISCRETE, with_numbers
 from tape_ad.scipy.stats.distributions import Distribution, refuse_counts
 from tape_ad.scipy.stats.families import FORMULAS
 from tape_ad.scipy.stats.multivariate import MULTIVARIATE, Multivariate
 from tape_ad.scipy.stats.partials import DISTRIBUTIONS as METHODS
-from tape_ad.scipy.stats.plots import DRAWING
 from tape_ad.scipy.stats.ranks import PUBLISHED, RANKS
-from tape_ad.scipy.stats.tabulated import with_numbers
 
-add_rules(merged(FORMULAS, METHODS, RANKS, comparisons.LIKELIHOODS))
+add_rules(merged(FORMULAS, METHODS, RANKS, hypotheses.LIKELIHOODS))
 
 DISTRIBUTIONS: dict[str, Distribution | Multivariate] = {
     **{name: Distribution(name) for name in sorted([*CONTINUOUS, *DISCRETE])},
@@ -84,10 +74,7 @@ OBJECTS[scipy.stats._distn_infrastructure.rv_frozen] = frozen
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **PUBLISHED,
     **{
-        name: getattr(module, name)
-        for module in (comparisons, resampling)
-        for name in module.__all__
-        if hasattr(scipy.stats, name)
+        name: getattr(hypotheses, name) for name in hypotheses.__all__ if hasattr(scipy.stats, name)
     },
 }
 """The functions that are not copies of SciPy's own, by their names, each of which is an attribute
@@ -107,6 +94,27 @@ def with_copied_result(copy: Callable[..., Any]) -> Callable[..., Any]:
     return functools.wraps(copy)(public)
 
 
+def drawing(copy: Callable[..., Any]) -> Callable[..., Any]:
+    """Let SciPy's function draw plain values where a copy of it computes with handles."""
+    theirs = inspect.unwrap(copy)
+    signature = inspect.signature(theirs)
+
+    @functools.wraps(theirs)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(*args, **kwargs)
+        given = bound.arguments
+        if given.get("plot") is None or not any_handle((args, kwargs)):
+            return copy(*args, **kwargs)
+        theirs(**{name: each if name == "plot" else plain(each) for name, each in given.items()})
+        del given["plot"]
+        return copy(*bound.args, **bound.kwargs)
+
+    return public
+
+
+DRAWING = ("boxcox_normplot", "ppcc_plot", "probplot", "yeojohnson_normplot")
+"""Functions that also draw what they compute."""
+
 OPTIONS = ("BootstrapMethod", "MonteCarloMethod", "PermutationMethod")
 """Classes of options, which hold no handles, and are SciPy's own."""
 
@@ -115,8 +123,8 @@ __getattr__, __dir__ = face(
     DISTRIBUTIONS,
     FUNCTIONS,
     also=["DISTRIBUTIONS", "FUNCTIONS"],
-    around=DRAWING
-    | {"rv_discrete": with_numbers}
+    around={"rv_discrete": with_numbers}
+    | dict.fromkeys(DRAWING, drawing)
     | dict.fromkeys(
         ("binomtest", "fit", "goodness_of_fit", "make_distribution"), with_copied_result
     )

@@ -23,6 +23,7 @@ from tape_ad.scipy.stats.expectations import PARTS, SHARES, expectation
 from tape_ad.scipy.stats.families import (
     COMMON,
     Family,
+    Formula,
     Shape,
     by_power,
     end_move,
@@ -55,9 +56,6 @@ def kappa_score(y: Array, h: Array, k: Array) -> Array:
     """The slope of the logarithm of the density of kappa4."""
     u = np.exp(-log_root(y, -k))
     return (k - 1 + (1 - h) * u / (1 - h * u)) / (1 - k * y)
-
-
-Formula = Callable[..., Array]
 
 
 def centred(name: str, statistic: Formula) -> Formula:
@@ -303,9 +301,7 @@ SPECIAL_FAMILIES: dict[str, Family] = {
         lambda y, skew: -(2 * y + skew) / (2 + skew * y),
         (Shape(pearson_score, slope=pearson_slope),),
     ),
-    "argus": Family(
-        shapes=(Shape(centred("argus", argus_shape)),),
-    ),
+    "argus": Family(shapes=(Shape(centred("argus", argus_shape)),)),
     "gausshyper": Family(
         lambda y, a, b, c, z: ratio(a - 1, y) - ratio(b - 1, 1 - y) - c * z / (1 + z * y),
         (
@@ -368,20 +364,15 @@ FAMILIES: dict[str, Family] = {
     ),
     "genlogistic": Family(
         lambda y, c: (c + 1) * sp.expit(-y) - 1,
-        (
-            Shape(
-                move=lambda y, c: -sp.log_expit(y) / (c * sp.expit(-y)),
-            ),
-        ),
+        (Shape(move=lambda y, c: -sp.log_expit(y) / (c * sp.expit(-y))),),
     ),
     "gengamma": Family(
         shapes=(
             Shape(lambda y, a, c: c * np.log(y) - sp.digamma(a), slope=gengamma_slope),
             Shape(
-                lambda y, a, c: 1 / c + np.log(y) * (a - y**c),
-                move=lambda y, a, c: by_power(y, c),
+                lambda y, a, c: 1 / c + np.log(y) * (a - y**c), move=lambda y, a, c: by_power(y, c)
             ),
-        ),
+        )
     ),
     "erlang": Family(None, (None,)),
     "ncx2": Family(
@@ -408,7 +399,7 @@ FAMILIES: dict[str, Family] = {
         shapes=(
             Shape(move=lambda y, k, s: burr_move(y, s, k / s) / s),
             Shape(move=lambda y, k, s: by_power(y, s) - burr_move(y, s, k / s) * k / (s * s)),
-        ),
+        )
     ),
     "exponpow": Family(
         lambda y, b: ratio(b - 1 - b * y**b * np.expm1(y**b), y),
@@ -425,12 +416,7 @@ FAMILIES: dict[str, Family] = {
     ),
     "halfgennorm": Family(
         lambda y, beta: -beta * y ** (beta - 1),
-        (
-            Shape(
-                gennorm_shape,
-                slope=lambda y, beta: 2 * gennorm_slope(y, beta),
-            ),
-        ),
+        (Shape(gennorm_shape, slope=lambda y, beta: 2 * gennorm_slope(y, beta)),),
     ),
     **{name: family for name, family in SPECIAL_FAMILIES.items() if getattr(scipy.stats, name)},
 }

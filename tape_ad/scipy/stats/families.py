@@ -20,8 +20,8 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.elementary import root_slope
 from tape_ad.scipy.special.gamma_functions import digamma_step
 from tape_ad.scipy.special.incomplete import betainc_slope, gammainc_slope
+from tape_ad.scipy.special.noncentral import student_score, student_shape, student_slope
 from tape_ad.scipy.special.shared import in_double, sp
-from tape_ad.scipy.special.student import student_score, student_shape, student_slope
 from tape_ad.scipy.stand_ins import stands_for
 from tape_ad.scipy.stats.methods import cdf, pdf, sf
 
@@ -249,8 +249,7 @@ COMMON: dict[str, Family] = {
         lambda y, a: ratio(a - 1, y) - 1,
         (
             Shape(
-                lambda y, a: np.log(y) - sp.digamma(a),
-                slope=lambda y, a: gammainc_slope(a, y, 1),
+                lambda y, a: np.log(y) - sp.digamma(a), slope=lambda y, a: gammainc_slope(a, y, 1)
             ),
         ),
     ),
@@ -271,18 +270,17 @@ COMMON: dict[str, Family] = {
         ),
     ),
     "t": Family(
-        student_score,
-        (Shape(student_shape, slope=lambda y, df: student_slope(y, df, 1)),),
+        student_score, (Shape(student_shape, slope=lambda y, df: student_slope(y, df, 1)),)
     ),
     "weibull_min": Family(
-        shapes=(Shape(lambda y, c: 1 / c + np.log(y) - sp.xlogy(y**c, y), move=by_power),),
+        shapes=(Shape(lambda y, c: 1 / c + np.log(y) - sp.xlogy(y**c, y), move=by_power),)
     ),
     "weibull_max": Family(shapes=(Shape(move=lambda y, c: -by_power(-y, c)),)),
     "exponweib": Family(
         shapes=(
             Shape(lambda y, a, c: 1 / a + times_log_below(1.0, y**c), move=exponweib_move),
             Shape(exponweib_second, move=lambda y, a, c: by_power(y, c)),
-        ),
+        )
     ),
     "fisk": Family(
         lambda y, c: ratio(c - 1, y) - 2 * c * share_over(y, c),
@@ -299,23 +297,16 @@ COMMON: dict[str, Family] = {
         ),
     ),
     "gennorm": Family(gennorm_score, (Shape(gennorm_shape, slope=gennorm_slope),)),
-    "skewnorm": Family(
-        shapes=(Shape(lambda y, a: y * mills(a * y), slope=skewnorm_slope),),
-    ),
+    "skewnorm": Family(shapes=(Shape(lambda y, a: y * mills(a * y), slope=skewnorm_slope),)),
     "truncnorm": Family(
         shapes=(
             Shape(slope=lambda y, a, b: -lower(y, a, b) * tail_of(sf, y, a, b)),
             Shape(slope=lambda y, a, b: -upper(y, a, b) * tail_of(cdf, y, a, b)),
-        ),
+        )
     ),
     "triang": Family(
         lambda y, c: np.where(rising(y, c), 1 / y, -1 / (1 - y)),
-        (
-            Shape(
-                lambda y, c: np.where(rising(y, c), -1 / c, 1 / (1 - c)),
-                slope=triang_slope,
-            ),
-        ),
+        (Shape(lambda y, c: np.where(rising(y, c), -1 / c, 1 / (1 - c)), slope=triang_slope),),
     ),
 }
 """The distributions by SciPy's names; shapes stand in SciPy's order."""

@@ -18,10 +18,7 @@ from tape_ad.record.primals import primal
 from tape_ad.transforms.differentiable.kinds import KNOWN, standing
 from tape_ad.transforms.differentiable.numpy_names import as_array_handle, holds
 from tape_ad.transforms.differentiable.reach import is_active
-from tape_ad.transforms.differentiable.table import (
-    replaced,
-    stands_in_for,
-)
+from tape_ad.transforms.differentiable.table import replaced, stands_in_for
 
 __all__: list[str] = []
 

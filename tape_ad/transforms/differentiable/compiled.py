@@ -87,11 +87,6 @@ class Guarded:
         return repr(self.function)
 
 
-def guarded(function: Any) -> Callable[..., Any]:
-    """Let a compiled function have constants as plain arrays, and no handles."""
-    return Guarded(function)
-
-
 def is_dispatched(value: Any) -> bool:
     """Tell whether something is one of SciPy's Fourier transforms, which ask handles themselves."""
     return type(value).__name__ == "_Function" and type(value).__module__ == "uarray"

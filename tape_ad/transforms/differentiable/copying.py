@@ -22,13 +22,16 @@ import numpy as np
 
 from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.arrays.interpreter import unwrapped
+from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
+from tape_ad.base.trees import MISSING, content_of
 from tape_ad.record.constants import CONSTANTS, as_array_constants, borrowed
 from tape_ad.record.messages.callers import is_copied, variables_bound
+from tape_ad.rules.numpy.bodies import bound_to
 from tape_ad.transforms.differentiable.compiled import (
+    Guarded,
     as_callback,
-    guarded,
     is_compiled,
     is_dispatched,
     plain_call,
@@ -300,7 +303,7 @@ def converted(value: Any) -> Any:  # noqa: PLR0911 - one for each kind
     if isinstance(value, types.ModuleType):
         return copied_module(value)
     if is_compiled(value):
-        return memoized(value, guarded)
+        return memoized(value, Guarded)
     return MAKERS[object](value)
 
 
@@ -385,12 +388,10 @@ def around_copies(function: Any) -> Any:
     own = closure_of(function)
     if all(map(operator.is_, own, function.__closure__)):
         return function
-    copy: Any = types.FunctionType(
-        function.__code__, function.__globals__, function.__name__, function.__defaults__, own
-    )
+    copy = bound_to(function, function.__globals__, own)
     note_source(function, copy)
     WATCHED[copy] = marks_of(function)
-    return functools.update_wrapper(copy, function)
+    return copy
 
 
 def single_dispatch(function: Any) -> Any:
@@ -426,13 +427,10 @@ def make_function(function: Any) -> Any:
         return refused
     cells = [types.CellType() for _ in code.co_freevars]
     namespace = globals_of(function.__globals__)
-    copy: Any = types.FunctionType(
-        code, namespace, function.__name__, None, tuple(cells) if cells else None
-    )
-    first = IN_PROGRESS[id(function)] = copy
+    first = IN_PROGRESS[id(function)] = bound_to(function, namespace, tuple(cells) or None)
     try:
         own = closure_of(function)
-        copy = types.FunctionType(code, namespace, function.__name__, None, own)
+        copy = bound_to(function, namespace, own)
         rebind(cells, copy, own)
         convert_defaults(function, copy)
     finally:
@@ -444,8 +442,6 @@ def make_function(function: Any) -> Any:
         if not namespace.own:
             SIGNATURES[each] = signature_of(function)
         each.__dict__ = function.__dict__  # the same: what is written to it is seen by both
-        each.__qualname__, each.__module__ = function.__qualname__, function.__module__
-        each.__doc__ = function.__doc__
         for name in ANNOTATIONS:
             setattr(each, name, getattr(function, name))
         each.__defaults__, each.__kwdefaults__ = copy.__defaults__, copy.__kwdefaults__
@@ -486,10 +482,9 @@ def given_anew(copy: Any, marks: list[Any]) -> None:
 def rebind(cells: list[Any], copy: Any, own: Any) -> None:
     """Fill the cells of the copy that stood for one in the making."""
     for cell, now in zip(cells, own or (), strict=False):
-        try:
-            cell.cell_contents = now.cell_contents
-        except ValueError:  # an empty one, of what is defined later
-            continue
+        value = content_of(now)
+        if value is not MISSING:  # as what is defined later is
+            cell.cell_contents = value
 
 
 def closure_of(function: Any) -> Any:
@@ -501,10 +496,7 @@ def closure_of(function: Any) -> Any:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__, strict=True):
         own = cell
         if name != "__class__" and name not in assigned:
-            try:
-                value = cell.cell_contents
-            except ValueError:
-                value = None
+            value = content_of(cell, None)
             found = content(value)
             if found is not value:
                 own = types.CellType(found)
@@ -745,7 +737,7 @@ def builtin(function: Any) -> Any:
     """Guard a compiled function of a package; NumPy's and Python's stay."""
     if type(function.__self__) is np.ufunc:  # np.add.reduce
         return getattr(converted(function.__self__), function.__name__)
-    return memoized(function, guarded) if is_compiled(function) else function
+    return memoized(function, Guarded) if is_compiled(function) else function
 
 
 MAKERS: dict[type, Callable[[Any], Any]] = {
@@ -795,8 +787,13 @@ def by_rule(original: Any, counterpart: Any) -> Any:
             ORIGINALS[counterpart] = original  # a distribution, which is asked for its class
         return counterpart
 
+    by_lines = not hasattr(counterpart, "_implementation")  # where a capture notes no call of it
+
     def calling(*args: Any, **kwargs: Any) -> Any:
         if reaches((args, kwargs)):
+            capture = ACTIVE.get().capture
+            if capture is not None:
+                capture.rounds |= by_lines
             own = {name: as_callback(value) for name, value in kwargs.items()}
             return counterpart(*map(as_callback, args), **own)
         if args and type(args[0]) in ORIGINALS and type(original) is types.FunctionType:
@@ -830,6 +827,7 @@ MAKERS[np.vectorize] = lambda function: Elementwise(
 
 for _function in (np.polydiv, np.bmat, np.apply_over_axes, np.fill_diagonal, np.require):
     copying_own_code(_function)
+note_stand_in(np.asarray_chkfinite, make_function(np.asarray_chkfinite))
 
 
 class Brackets:

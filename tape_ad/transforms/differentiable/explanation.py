@@ -2,7 +2,6 @@
 
 import ast
 import builtins
-import contextlib
 import functools
 import itertools
 import textwrap
@@ -15,6 +14,7 @@ from attrs import field, frozen
 
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.naming import called
+from tape_ad.base.trees import content_of
 from tape_ad.record.messages.callers import tree_of, variables_read
 from tape_ad.rules import entry_of
 from tape_ad.transforms.differentiable.compiled import Guarded, is_compiled
@@ -168,8 +168,7 @@ def named_in(function: Any) -> Iterator[Any]:
     known = {**vars(builtins), **function.__globals__}
     known = {name: known[name] for name in variables_read(code) if name in known}
     for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-        with contextlib.suppress(ValueError):  # one that is empty
-            known[name] = cell.cell_contents
+        known[name] = content_of(cell, None)
     words, tree = set(words_of(code)), tree_of(code)
     modules = (each for each in known.values() if isinstance(each, types.ModuleType))
     parts = (getattr(each, name, None) for each in modules for name in words)

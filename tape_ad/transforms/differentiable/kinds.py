@@ -246,10 +246,7 @@ def complex_(*args: Any, **kwargs: Any) -> Any:
     real_part, imaginary = (
         [*args, 0][:2]
         if not kwargs
-        else (
-            kwargs.get("real", args[0] if args else 0),
-            kwargs.get("imag", 0),
-        )
+        else (kwargs.get("real", args[0] if args else 0), kwargs.get("imag", 0))
     )
     if is_active(imaginary):
         return real_part + 1j * imaginary

@@ -17,7 +17,7 @@ from tape_ad.record.constants import CONSTANTS, as_array_constants, borrowed, wr
 from tape_ad.record.creation import taken
 from tape_ad.record.primals import is_number, primal
 from tape_ad.transforms.differentiable.compiled import FOR_COMPILED
-from tape_ad.transforms.differentiable.kinds import real
+from tape_ad.transforms.differentiable.kinds import is_pythons, real
 from tape_ad.transforms.differentiable.reach import is_active, reaches
 from tape_ad.transforms.differentiable.table import (
     ABSENT,
@@ -88,6 +88,7 @@ def as_array_handle(value: Any) -> Any:
     if isinstance(value, np.ndarray) and value.dtype.hasobject:
         value = value.tolist()
     handle = array_of(value) if isinstance(value, SEQUENCES) else value
+    handle = np.positive(handle) if is_pythons(handle) else handle
     if hasattr(handle, "batch_here") or not is_number(handle):
         return handle
     return np.reshape(np.stack([handle]), ())  # NumPy makes an array of a number
@@ -153,17 +154,6 @@ for _function in each_of(
     np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray
 ):
     taking(_function)
-
-
-@stands_in_for(np.asarray_chkfinite)
-def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
-    """Stand in for `numpy.asarray_chkfinite`."""
-    if not holds(a):
-        np.asarray_chkfinite(unwrapped(a), dtype, order)
-        return replaced(np.asarray)(a, dtype, order)
-    array = array_handle_of(np.asarray, a, dtype, order)
-    np.asarray_chkfinite(primal(array))
-    return array
 
 
 CLEARED: dict[Any, Function] = {np.empty: np.zeros, np.empty_like: np.zeros_like}
@@ -482,19 +472,6 @@ def rounded(function: Function) -> Function:
 round_, _ = map(rounded, each_of(np.round, np.around))
 
 
-@stands_in_for(np.histogram)
-def histogram(
-    a: Any,
-    bins: Any = 10,
-    range: Any = None,  # noqa: A002 - NumPy's name
-    density: Any = None,
-    weights: Any = None,
-) -> Any:
-    """Stand in for `numpy.histogram`, of lists with handles in them too."""
-    values = as_array_handle(a) if holds(a) else a
-    return np.histogram(values, bins, range, density, without_lists(weights))
-
-
 # Functions that write to an array
 
 
@@ -674,12 +651,6 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any
     found = gathered([func1d(rows[index], *args, **kwargs) for index in np.ndindex(outer)], outer)
     ends = found.ndim - len(outer)
     return np.moveaxis(found, range(len(outer), found.ndim), range(axis, axis + ends))
-
-
-@stands_in_for(np.lexsort)
-def lexsort(keys: Any, axis: int = -1) -> Any:
-    """Stand in for `numpy.lexsort`, whose keys may be a list of handles."""
-    return np.lexsort(as_array_handle(keys) if holds(keys) else unwrapped(keys), axis)
 
 
 @stands_in_for(np.lib.stride_tricks.sliding_window_view)

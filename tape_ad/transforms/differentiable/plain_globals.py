@@ -18,12 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.record.messages.callers import (
-    PLAIN_GLOBALS,
-    tree_of,
-    variables_bound,
-    variables_read,
-)
+from tape_ad.record.messages.callers import PLAIN_GLOBALS, tree_of, variables_bound, variables_read
 
 LEAST_NAMES = 5
 """How many globals a function without a loop looks up, if it is worth it."""

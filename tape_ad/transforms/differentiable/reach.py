@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.base.arrays.overridable import SYMBOLS, TRACERS, is_dask
+from tape_ad.base.trees import content_of, slots_of
 from tape_ad.record.array_operators import ArrayOperators
 from tape_ad.record.constants import CONSTANTS
 
@@ -122,19 +123,10 @@ def look_of(kind: Any) -> Any:  # noqa: PLR0911 - one for each kind
         return lambda method: (method.__self__, method.__func__)
     if kind is functools.partial:
         return lambda partial: (partial.func, *partial.args, *partial.keywords.values())
-    slots = slots_of(kind)
+    slots = tuple(slots_of(kind))
     if slots or not kind.__dictoffset__ or issubclass(kind, (list, tuple, set, frozenset, dict)):
         return functools.partial(attributes_of, slots)
     return ATTRIBUTES
-
-
-def slots_of(kind: type) -> tuple[str, ...]:
-    """Name the slots of a class and of those that it derives from."""
-    found: list[str] = []
-    for owner in kind.__mro__[:-1]:
-        slots = owner.__dict__.get("__slots__", ())
-        found += [slots] if isinstance(slots, str) else slots
-    return tuple(name for name in found if name not in ("__dict__", "__weakref__"))
 
 
 def attributes_of(slots: tuple[str, ...], value: Any) -> list[Any]:
@@ -154,9 +146,4 @@ def held_by_function(function: Any) -> list[Any]:
     """Give what a function closes over, and its defaults."""
     found = list(function.__defaults__ or ())
     found += (function.__kwdefaults__ or {}).values()
-    for cell in function.__closure__ or ():
-        try:
-            found.append(cell.cell_contents)
-        except ValueError:  # of what is defined later
-            continue
-    return found
+    return found + [content_of(cell, None) for cell in function.__closure__ or ()]

@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.base.trees import MISSING, content_of
 from tape_ad.record.constants import CONSTANTS, given_away
+from tape_ad.rules.numpy.bodies import bound_to
 from tape_ad.transforms.differentiable.reach import is_active, reaches
 from tape_ad.transforms.differentiable.table import ORIGINALS, original_of, source_of
 from tape_ad.transforms.differentiable.watching import PLAIN
@@ -253,21 +255,13 @@ def of_original_code(copy: Any, waiting: list[Any]) -> Any:
     """Give a function that was defined within a copy as the original would have defined it."""
     cells = []
     for cell in copy.__closure__ or ():
-        try:
-            value = cell.cell_contents
-        except ValueError:  # of what is defined later
-            cells.append(cell)
-            continue
-        found = value if value is copy else settled(value, waiting)
+        value = content_of(cell)
+        stays = value is copy or value is MISSING  # as what is defined later is
+        found = value if stays else settled(value, waiting)
         cells.append(cell if found is value else types.CellType(found))
-    made: Any = types.FunctionType(
-        copy.__code__,
-        copy.__globals__.original,
-        copy.__name__,
-        copy.__defaults__ and tuple(settled(each, waiting) for each in copy.__defaults__),
-        tuple(cells) if copy.__closure__ is not None else None,
+    made = bound_to(copy, copy.__globals__.original, tuple(cells) or None)
+    made.__dict__ = copy.__dict__
+    made.__defaults__ = copy.__defaults__ and tuple(
+        settled(each, waiting) for each in copy.__defaults__
     )
-    made.__kwdefaults__, made.__dict__ = copy.__kwdefaults__, copy.__dict__
-    made.__qualname__, made.__module__ = copy.__qualname__, copy.__module__
-    made.__doc__ = copy.__doc__
     return made

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tape_ad.base.trees import content_of
 from tape_ad.record.messages.callers import variables_bound
 from tape_ad.transforms.differentiable.table import ABSENT, SOURCES
 
@@ -83,17 +84,9 @@ def marks_of(function: Any) -> list[Any]:
     assigned = names_left(function)
     names = function.__code__.co_freevars
     return [
-        ABSENT if name == "__class__" or name in assigned else mark_of(held(cell))
+        ABSENT if name == "__class__" or name in assigned else mark_of(content_of(cell, None))
         for name, cell in zip(names, function.__closure__, strict=True)
     ]
-
-
-def held(cell: Any) -> Any:
-    """Give what a cell holds; None for an empty one."""
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return None
 
 
 def brought_up_to_date(copy: Any, marks: list[Any], content: Callable[[Any], Any]) -> bool:
@@ -110,7 +103,7 @@ def brought_up_to_date(copy: Any, marks: list[Any], content: Callable[[Any], Any
     for i, (cell, own) in enumerate(zip(original.__closure__, copy.__closure__, strict=True)):
         if marks[i] is ABSENT:
             continue
-        value = held(cell)
+        value = content_of(cell, None)
         if is_marked(marks[i], value):
             continue
         before, marks[i] = marks[i], mark_of(value)  # at once, as the value may hold the original
@@ -138,7 +131,7 @@ def names_left(function: Any) -> frozenset[str]:
         return own
     assigned: set[int] = set()
     met: set[int] = {id(function)}
-    met_next = [held(cell) for cell in cells]
+    met_next = [content_of(cell, None) for cell in cells]
     while met_next and len(met) < ELEMENTS:
         each = met_next.pop()
         if id(each) in met:
@@ -149,13 +142,13 @@ def names_left(function: Any) -> frozenset[str]:
             there = cells_assigned(each.__code__)
             for name, cell in zip(each.__code__.co_freevars, each.__closure__, strict=False):
                 assigned |= {id(cell)} if name in there else set()
-                met_next.append(held(cell))
+                met_next.append(content_of(cell, None))
     return own | {name for key, name in arrays.items() if key in assigned}
 
 
 def is_array_in(cell: Any) -> bool:
     """Tell whether a cell holds an array."""
-    return type(held(cell)) is np.ndarray
+    return type(content_of(cell, None)) is np.ndarray
 
 
 @functools.lru_cache(4096)

@@ -100,6 +100,7 @@ def heard(
 ) -> list[tuple[Any, tuple[Step, ...]]]:
     """Run examples, and give the calls that they make of the package."""
     listener = PackageListener(library.package)
+    importlib.import_module(library.package)  # which may take longer than an example may
     for source, space in examples:
         space |= {"__call__": listener.call, "__operate__": listener.operate}
         space["__attribute__"] = listener.attribute

@@ -141,8 +141,9 @@ def by_prefix(names: list[str]) -> str:
     items = []
     for package in PACKAGES:
         inside = ", ".join(name.removeprefix(package) for name in names if name.startswith(package))
-        item = f"- `{package.rstrip('.')}`: {inside}"
-        items.append(textwrap.fill(item, 100, subsequent_indent="  ", break_on_hyphens=False))
+        if inside:
+            item = f"- `{package.rstrip('.')}`: {inside}"
+            items.append(textwrap.fill(item, 100, subsequent_indent="  ", break_on_hyphens=False))
     return "\n".join(items)
 
 

@@ -8,7 +8,7 @@ import pytest
 import tape_ad as ta
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten
-from tape_ad.programs.engines.native.codegen.vectors import NO_LIBRARY, using
+from tape_ad.programs.engines.native.codegen.vectors import NO_LIBRARY
 from tape_ad.programs.engines.native.schedule import assembled
 from tape_ad.record.sweeps import are_finite
 from tape_ad.rules.nn.activations import (
@@ -28,6 +28,7 @@ from tape_ad.rules.nn.cross_entropies import (
     places,
 )
 from tape_ad.rules.nn.normalization import normalized, standardized, standardized_change
+from tests.programs.native.hosts import using
 from tests.programs.native.running import agree
 from tests.programs.native.test_products import numbers
 

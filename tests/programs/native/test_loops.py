@@ -25,7 +25,8 @@ from tape_ad.programs.engines.native.codegen.loops import (
     lanes_of,
 )
 from tape_ad.programs.engines.native.ir import Argument, Literal, Op, cast, kind_of
-from tape_ad.programs.engines.native.runtime.compiling import host, narrowed
+from tape_ad.programs.engines.native.runtime.compiling import host
+from tests.programs.native.hosts import narrowed
 from tests.sampling import some
 
 Array = Any

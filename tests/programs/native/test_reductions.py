@@ -92,3 +92,13 @@ def test_a_view_for_numpy_does_not_come_within_a_product() -> None:
     for _ in range(3):
         found = fast(x)
     assert found[0] == -1.0
+
+
+def test_extremes_of_complex_numbers_where_a_mask_says_are_left_to_numpy() -> None:
+    def largest(x: Any) -> Any:
+        return np.max(x, where=np.real(x) > 1, initial=0)
+
+    fast, x = ta.compile(largest, engine="native"), np.arange(4) + 1j
+    for _ in range(3):
+        assert fast(x) == largest(x)
+    assert "complex numbers have their own order" in fast.explain()

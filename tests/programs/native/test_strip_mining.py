@@ -10,12 +10,13 @@ from scipy import special
 
 import tape_ad as ta
 from tape_ad.base.trees import flatten
-from tape_ad.programs.engines.native.codegen.vectors import NO_LIBRARY, using
+from tape_ad.programs.engines.native.codegen.vectors import NO_LIBRARY
 from tape_ad.programs.engines.native.ir import Literal, LoopNest, MemRef, Reduction
-from tape_ad.programs.engines.native.runtime.compiling import inner_loop, narrowed
+from tape_ad.programs.engines.native.runtime.compiling import inner_loop
 from tape_ad.programs.engines.native.schedule import assembled
 from tape_ad.programs.engines.native.schedule.strip_mining import LEAST, MOST, StripMined
 from tape_ad.programs.program import Value
+from tests.programs.native.hosts import narrowed, using
 from tests.programs.native.running import natively
 
 Array = Any

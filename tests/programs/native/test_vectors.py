@@ -12,9 +12,8 @@ from tape_ad.programs.engines.native.codegen.vectors import (
     VectorLibrary,
     addresses,
     library,
-    using,
 )
-from tape_ad.programs.engines.native.runtime.compiling import narrowed
+from tests.programs.native.hosts import narrowed, using
 
 DOUBLE, SINGLE, HALF = np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.float16)
 

@@ -91,7 +91,7 @@ def test_a_guard_ends_the_walk_with_its_number(byte: int, number: int) -> None:
     loop = told(calls, x, 1)
     call = [CALL, 9, at(loop), 0, 1, 1, 1, 0, 1, 1]
     call[1] = len(call)
-    assert virtual_machine().run(table([GUARD, 1, 1, 1, 12], call), OWN, x) == number
+    assert virtual_machine().run(table([GUARD, 6, 1, 1, 1, 12], call), OWN, x) == number
     assert len(calls) == (number == 0)
 
 
@@ -130,7 +130,7 @@ def test_one_that_comes_late_has_nothing_to_do() -> None:
 
 def test_who_comes_late_hears_what_a_guard_has_found() -> None:
     x = np.zeros(1, np.uint8)
-    words, task_board = table([GUARD, 1, 0, 1, 5]), np.array([2, 0, 0, 0], np.int64)
+    words, task_board = table([GUARD, 6, 1, 0, 1, 5]), np.array([2, 0, 0, 0], np.int64)
     assert virtual_machine().take_part(task_board, words, OWN, x) == 5
     x[:] = 1  # its memory may be something else's by then
     assert virtual_machine().take_part(task_board, words, OWN, x) == 5

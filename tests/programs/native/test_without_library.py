@@ -10,8 +10,9 @@ import scipy.special
 pytest.importorskip("llvmlite")
 
 import tape_ad as ta
-from tape_ad.programs.engines.native.codegen.vectors import NO_LIBRARY, using
+from tape_ad.programs.engines.native.codegen.vectors import NO_LIBRARY
 from tests.accuracy.computing import native
+from tests.programs.native.hosts import using
 
 CALLS = [np.exp, np.log1p, np.tanh, np.sin, np.arctan, np.cbrt]
 

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.interpolate
 import scipy.optimize
 
 import tape_ad as ta
+from tape_ad.errors import ProgramMismatchError
 
 X = np.array([0.3, 0.5, 0.7])
 
@@ -255,3 +257,41 @@ def test_numbers_and_lists_that_are_assigned_are_followed_by_one_program(
     slope = ta.compile(ta.grad(ta.differentiable(function)))
     for k in range(1, 4):
         np.testing.assert_allclose(slope(x * k), ta.grad(ta.differentiable(function))(x * k))
+
+
+GRID = np.linspace(0, 1, 7)
+PLACES = np.random.default_rng(0).random((20, 2))
+VALUES = np.random.default_rng(1).random((7, 7))
+
+
+@ta.differentiable
+def interpolated(points: Any, method: str = "linear") -> Any:
+    return scipy.interpolate.RegularGridInterpolator((GRID, GRID), VALUES, method=method)(points)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+def test_lines_in_the_place_of_compiled_code_may_have_other_last_digits(engine: Any) -> None:
+    compiled = ta.compile(interpolated, engine=engine, check_every=1)
+    for k in range(6):
+        points = PLACES * (1 - k / 100)
+        np.testing.assert_allclose(compiled(points), interpolated(points), rtol=1e-14)
+
+
+def test_lines_that_part_from_compiled_code_by_more_are_told() -> None:
+    compiled = ta.compile(interpolated, engine="numpy", check_every=2)
+    for k in range(3):
+        compiled(PLACES * (1 - k / 100), "cubic")  # SciPy solves for these splines by iteration
+    with pytest.raises(ProgramMismatchError, match="compiled code, for which the program has lin"):
+        compiled(PLACES, "cubic")
+
+
+class Shifted:
+    def __call__(self, x: Any) -> Any:
+        return np.ones(3) + x
+
+
+def test_what_objects_of_a_copied_class_give_is_compared_as_arrays() -> None:
+    shifted = ta.differentiable(Shifted)()
+    compiled = ta.compile(shifted, check_every=1)
+    for k in range(6):
+        assert np.array_equal(compiled(X * k), X * k + 1)

@@ -802,3 +802,19 @@ ONE = One()
 
 def test_what_a_class_has_in_place_of_a_slot_counts() -> None:
     np.testing.assert_array_equal(slopes(ONE.times), 30.0)
+
+
+class WithPrivateSlot:
+    __slots__ = ("__held",)
+
+    def __init__(self, held: Any) -> None:
+        self.__held = held
+
+    def exponential(self) -> Any:
+        return math.exp(self.__held)
+
+
+def test_a_handle_in_a_private_slot_is_found() -> None:
+    called = ta.differentiable(lambda thing: thing.exponential())
+
+    assert ta.grad(lambda x: called(WithPrivateSlot(x)))(0.0) == 1.0

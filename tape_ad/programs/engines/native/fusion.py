@@ -162,50 +162,32 @@ MOST_EXTERNAL = 12
 
 
 @define(eq=False)
-class FusedNest:
+class FusedNest(LoopNest):
     """Loop nests over one iteration space, fused into one.
 
     Attributes
     ----------
-    nest : LoopNest
     stored : dict of MemRef to argument
         What has been computed for the elements there, and need not be loaded.
     """
 
-    nest: LoopNest
-    stored: dict[MemRef, Argument] = field(factory=dict)
-    _external: int = 0
-
-    @property
-    def refs(self) -> list[MemRef]:
-        """The memory references that the nest reads or writes."""
-        return self.nest.refs
-
-    @property
-    def read_roots(self) -> set[Value]:
-        """The values whose memory is read."""
-        return self.nest.read_roots
-
-    @property
-    def written_roots(self) -> set[Value]:
-        """The values whose memory is written to."""
-        return self.nest.written_roots
+    stored: dict[MemRef, Argument] = field(factory=dict, kw_only=True)
+    _external: int = field(default=0, kw_only=True)
 
     def can_take(self, other: LoopNest) -> bool:
         """Tell whether another nest may be added."""
-        most = MOST_OPS if self.nest.shape else MOST_SINGLE
-        if len(self.nest.ops) + len(other.ops) > most:
+        most = MOST_OPS if self.shape else MOST_SINGLE
+        if len(self.ops) + len(other.ops) > most:
             return False
         if self._external + sum(map(is_external, other.ops)) > MOST_EXTERNAL:
             return False
-        return not self.nest.shape or self.nest.operands + other.operands <= MOST_OPERANDS
+        return not self.shape or self.operands + other.operands <= MOST_OPERANDS
 
     def add(self, other: LoopNest) -> None:
         """Fuse another nest into this one."""
-        mine = self.nest
         reads = [self.stored.get(ref) for ref in other.reads]
         args = [
-            mine.read(ref) if arg is None else arg
+            self.read(ref) if arg is None else arg
             for arg, ref in zip(reads, other.reads, strict=True)
         ]
         ops: list[Argument] = []
@@ -216,16 +198,16 @@ class FusedNest:
             return ops[arg] if arg >= 0 else args[~arg]
 
         for kind, operands in other.ops:  # each may be of those before it
-            known = len(mine.ops)
-            again = mine.again(Op(kind, tuple([now(arg) for arg in operands])))
+            known = len(self.ops)
+            again = self.again(Op(kind, tuple([now(arg) for arg in operands])))
             ops.append(again)
             if again == known:  # it is new
-                self._external += is_external(mine.ops[again])
+                self._external += is_external(self.ops[again])
         for arg, ref in other.writes:
-            mine.writes.append((now(arg), ref))
+            self.writes.append((now(arg), ref))
             self.stored[ref] = now(arg)
         for each in other.reductions:
-            mine.reductions.append(Reduction(each.ufunc, now(each.arg), each.ref))
+            self.reductions.append(Reduction(each.ufunc, now(each.arg), each.ref))
 
 
 Slot = FusedNest | LoopNest | ExternalCall | LoopCall | RuntimeCheck | Call | Guard
@@ -255,7 +237,7 @@ class Fused:
             if isinstance(slot, (Call, Guard)):
                 listing.step(slot, "")
             else:
-                listing.work(slot.nest if isinstance(slot, FusedNest) else slot)
+                listing.work(slot)
         return listing.text
 
 
@@ -356,7 +338,7 @@ class Fusion:
             for root in nest.written_roots:  # of which a later nest may have another part
                 self._written[root] = max(number, self._written.get(root, -1))
             return number
-        fused = FusedNest(LoopNest(nest.shape))
+        fused = FusedNest(nest.shape)
         fused.add(nest)
         number = self._last[nest.shape] = len(self.slots)
         self.append(fused)
@@ -389,12 +371,12 @@ def eliminate_dead_stores(fused: Fused, others: Collection[Value] = ()) -> Fused
             for value in slot.operands:
                 needed |= {value, root_of(value)}
         elif isinstance(slot, FusedNest):
-            writes = [(arg, ref) for arg, ref in slot.nest.writes if ref.root in needed]
-            if not (writes or slot.nest.reductions):
+            writes = [(arg, ref) for arg, ref in slot.writes if ref.root in needed]
+            if not (writes or slot.reductions):
                 continue
             needed |= slot.read_roots
-            if len(writes) < len(slot.nest.writes):
-                kept.append(FusedNest(evolve(slot.nest, writes=writes)))
+            if len(writes) < len(slot.writes):
+                kept.append(evolve(slot, writes=writes))
                 continue
         else:
             needed |= slot.read_roots

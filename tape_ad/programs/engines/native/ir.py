@@ -49,12 +49,12 @@ class MemRef:
     @classmethod
     def new(cls, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Self:
         """Give the reference to a new value in C order, which no call knows of."""
-        strides = tuple(dtype.itemsize * math.prod(shape[k + 1 :]) for k in range(len(shape)))
+        strides = strides_of(shape, dtype.itemsize)
         return cls(Value(np.ndarray, shape, dtype, strides), 0, shape, strides, dtype)
 
-    def along(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> "MemRef":
-        """Give the reference to elements that begin at the same one."""
-        return MemRef(self.root, self.offset, shape, strides, self.dtype)
+    def along(self, shape: tuple[int, ...], strides: tuple[int, ...], behind: int = 0) -> "MemRef":
+        """Give the reference to elements that begin at the same one, or so many bytes behind it."""
+        return MemRef(self.root, self.offset + behind, shape, strides, self.dtype)
 
     def broadcast(self, shape: tuple[int, ...]) -> "MemRef":
         """Repeat it along axes, without the axes of one element that others do not have."""
@@ -64,7 +64,15 @@ class MemRef:
         strides = [0] * missing
         for length, stride, wanted in zip(self.shape, self.strides, shape[missing:], strict=True):
             strides.append(stride if length == wanted else 0)
-        return MemRef(self.root, self.offset, shape, tuple(strides), self.dtype)
+        return self.along(shape, tuple(strides))
+
+    def spread(self, shape: tuple[int, ...], axes: Sequence[int]) -> "MemRef":
+        """Give the reference to a result for each element that goes into it along some axes."""
+        strides = list(self.strides)
+        kept = len(strides) == len(shape)
+        for axis in sorted(axes):
+            strides[axis : axis + kept] = [0]
+        return self.along(shape, tuple(strides))
 
     def squeezed(self) -> "MemRef":
         """Leave out the axes of one element."""
@@ -74,7 +82,7 @@ class MemRef:
             kept = [axis for axis, length in enumerate(self.shape) if length != 1]
             shape = tuple([self.shape[axis] for axis in kept])
             strides = tuple([self.strides[axis] for axis in kept])
-            self._narrow = MemRef(self.root, self.offset, shape, strides, self.dtype)
+            self._narrow = self.along(shape, strides)
         return self._narrow
 
     def seen(self, view: Callable[[Any], Any]) -> "MemRef":
@@ -89,6 +97,11 @@ class MemRef:
         key = key if type(key) is tuple else (key,)
         key = key if Ellipsis in key else (*key, Ellipsis)  # else it would be a number
         return self.seen(lambda array: array[key])
+
+
+def strides_of(shape: Sequence[int], size: int) -> tuple[int, ...]:
+    """Give the strides of elements of so many bytes that lie in C order."""
+    return tuple([size * math.prod(shape[k + 1 :]) for k in range(len(shape))])
 
 
 def kept_as(value: Value) -> np.dtype[Any]:
@@ -466,6 +479,10 @@ class LoopNest:
         """Store elements, as the dtype that they have there."""
         self.writes.append((self.cast(arg, ref.dtype), ref))
 
+    def reduce(self, ufunc: np.ufunc, arg: Argument, axes: Sequence[int], ref: MemRef) -> None:
+        """End the nest in a reduction along some axes."""
+        self.reductions.append(Reduction(ufunc, arg, ref.spread(self.shape, axes)))
+
     @property
     def operands(self) -> int:
         """How many memory references there are."""
@@ -673,7 +690,7 @@ class Listing:
             yield f"loop {part.count} times, {part.unrolled} iterations each"
             inside = Listing({**before, **loop.body.numbers})
             for slot in part.slots:
-                inside.work(getattr(slot, "nest", slot), "  ")
+                inside.work(slot, "  ")
             yield from inside.lines
 
     def _nest(self, nest: LoopNest) -> list[str]:
@@ -717,8 +734,7 @@ def function_name(function: Any) -> str:
 
 def is_c_order(ref: MemRef) -> bool:
     """Tell whether elements are in C order without gaps."""
-    size = ref.dtype.itemsize
-    plain = (size * math.prod(ref.shape[k + 1 :]) for k in range(len(ref.shape)))
+    plain = strides_of(ref.shape, ref.dtype.itemsize)
     return all(
         stride == wanted or length == 1
         for length, stride, wanted in zip(ref.shape, ref.strides, plain, strict=True)

@@ -261,39 +261,32 @@ def item(arguments: Arguments, call: Call) -> str:
     return f"{arguments.one(array)}[{arguments.key(key)}]"
 
 
-def reduction(ufunc: np.ufunc, arguments: Arguments, call: Call) -> str | None:
-    """Write `np.sum` and its kind as the ``ufunc.reduce`` that they call."""
-    options = named(call, "a", "axis", "dtype", "out", "keepdims")
-    if options is None or not is_array(options["a"]) or options.get("out") is not None:
+def reduction_of(call: Call) -> tuple[Any, list[Any]] | None:
+    """Take a reduction apart: the ``ufunc.reduce`` that it calls; array, axis, dtype, keepdims."""
+    ufunc = known_facts(call.function).reduces
+    options = named(call, "array" if ufunc is None else "a", "axis", "dtype", "out", "keepdims")
+    if options is None or options.get("out") is not None:
         return None
-    given = options.get("dtype", dtype_of_reduction(ufunc))
-    words = [options["a"], options.get("axis")]
-    keepdims = bool(options.get("keepdims", False))
-    if given is not None or keepdims:
-        words.append(given)
-    if keepdims:
-        words += [None, True]
-    return f"{arguments.names.function(ufunc.reduce)}({arguments.all(tuple(words), {})})"
-
-
-def transposed(arguments: Arguments, call: Call) -> str | None:
-    """Write `np.matrix_transpose`."""
-    if len(call.args) != 1 or call.kwargs or not is_array(call.args[0]):
-        return None
-    return f"{arguments.one(call.args[0])}.swapaxes(-1, -2)"
+    axis: int | None = 0
+    reduce, dtype = call.function, None
+    if ufunc is not None:
+        reduce, axis, dtype = ufunc.reduce, None, dtype_of_reduction(ufunc)
+    array = options.get("array", options.get("a"))
+    keeps = options.get("keepdims", False)
+    given = [array, options.get("axis", axis), options.get("dtype", dtype), keeps is not False]
+    return reduce, given
 
 
 def reduced(arguments: Arguments, call: Call) -> str | None:
-    """Write ``ufunc.reduce`` with its arguments by position, in half of the time for them."""
-    options = named(call, "array", "axis", "dtype", "out", "keepdims")
-    if options is None or not is_array(options.get("array")):
+    """Write a reduction by position, in half of the time for its arguments."""
+    found = reduction_of(call)
+    if found is None or not is_array(found[1][0]):
         return None
-    words: list[Any] = [options["array"], options.get("axis", 0)]
-    if options.get("keepdims", False) is not False:
-        words += [options.get("dtype"), None, True]
-    elif options.get("dtype") is not None:
-        words.append(options["dtype"])
-    return f"{arguments.names.function(call.function)}({arguments.all(tuple(words), {})})"
+    reduce, (array, axis, dtype, keeps) = found
+    words: tuple[Any, ...] = (array, axis)
+    if keeps or dtype is not None:
+        words += (dtype, None, True) if keeps else (dtype,)
+    return f"{arguments.names.function(reduce)}({arguments.all(words, {})})"
 
 
 def method(name: str, options: tuple[str, ...], arguments: Arguments, call: Call) -> str | None:
@@ -306,11 +299,11 @@ def method(name: str, options: tuple[str, ...], arguments: Arguments, call: Call
     return f"{arguments.one(array)}.{name}({arguments.all(tuple(rest), call.kwargs)})"
 
 
-def attribute(name: str, arguments: Arguments, call: Call) -> str | None:
-    """Write `np.real` and `np.imag`."""
-    if len(call.args) != 1 or not is_array(call.args[0]):
+def attribute(form: str, arguments: Arguments, call: Call) -> str | None:
+    """Write a function of one array as what the array has itself."""
+    if len(call.args) != 1 or call.kwargs or not is_array(call.args[0]):
         return None
-    return f"{arguments.one(call.args[0])}.{name}"
+    return form.format(arguments.one(call.args[0]))
 
 
 def reshaped(arguments: Arguments, call: Call) -> str | None:
@@ -398,20 +391,25 @@ METHODS: dict[Any, tuple[str, tuple[str, ...]]] = {
     np.mean: ("mean", ("axis", "dtype", "keepdims")),
 }
 
+ATTRIBUTES = {
+    np.real: "{}.real",
+    np.imag: "{}.imag",
+    np.matrix_transpose: "{}.swapaxes(-1, -2)",
+}
+
 EXPRESSIONS: dict[Any, Expression] = {
     operator.getitem: item,
     np.expand_dims: reshaped,
     element: taken,
     through_buffer: buffered,
     python_number: taken,
-    np.matrix_transpose: transposed,
     **dict.fromkeys((np.add.reduce, np.maximum.reduce, np.minimum.reduce), reduced),
     np.moveaxis: moved,
     **table(infix, INFIX),
     **table(prefix, {np.negative: "-{}", np.absolute: "abs({})"}),
     **table(pythons, PYTHONS),
     **table(method, METHODS),
-    **table(attribute, {np.real: "real", np.imag: "imag"}),
+    **table(attribute, ATTRIBUTES),
 }
 """How calls of a function are written."""
 
@@ -419,8 +417,7 @@ EXPRESSIONS: dict[Any, Expression] = {
 def expression_of(function: Any) -> Expression | None:
     """Find how calls of a function are written, if it is in a form of their own."""
     form = EXPRESSIONS.get(function)
-    ufunc = known_facts(function).reduces if form is None else None
-    return form if ufunc is None else functools.partial(reduction, ufunc)
+    return reduced if form is None and known_facts(function).reduces is not None else form
 
 
 def with_out(arguments: Arguments, call: Call, target: str) -> list[str]:
@@ -449,21 +446,7 @@ NOT_BY_POSITION = frozenset({np.maximum, np.minimum})
 """To whose third argument NumPy objects, since users have meant another operand by it."""
 
 WEAKLY = frozenset(
-    {
-        np.add,
-        np.subtract,
-        np.multiply,
-        np.divide,
-        np.power,
-        np.maximum,
-        np.minimum,
-        np.greater,
-        np.greater_equal,
-        np.less,
-        np.less_equal,
-        np.equal,
-        np.not_equal,
-    }
+    {*COMPARISONS, np.add, np.subtract, np.multiply, np.divide, np.power, np.maximum, np.minimum}
 )
 """Where a Python number takes the dtype of the other operand."""
 
@@ -490,16 +473,10 @@ def operand(arguments: Arguments, one: Any, other: Any) -> str:
 
 def reduced_into(arguments: Arguments, call: Call, target: str) -> list[str]:
     """Write a reduction by a ufunc."""
-    ufunc = known_facts(call.function).reduces
-    reduce = call.function if ufunc is None else ufunc.reduce
-    names = ("a", "axis", "dtype", "out", "keepdims")
-    given = dict(zip(names, call.args, strict=False)) | dict(call.kwargs)
-    array = given.pop("array", given.get("a"))
-    axis = given.get("axis", 0 if ufunc is None else None)
-    dtype = given.get("dtype", None if ufunc is None else dtype_of_reduction(ufunc))
-    words = [*map(arguments.one, (array, axis, dtype)), target]
-    if given.get("keepdims", False) is True:
-        words.append("True")
+    found = reduction_of(call)
+    assert found is not None  # noqa: S101 - for mypy: it would not be placed
+    reduce, (*given, keeps) = found
+    words = [*map(arguments.one, given), target, *["True"] * keeps]
     return [f"{arguments.names.function(reduce)}({', '.join(words)})"]
 
 
@@ -518,29 +495,31 @@ def joined(arguments: Arguments, call: Call, target: str) -> list[str]:
     return [f"{arguments.names.function(call.function)}({words}, out={target})"]
 
 
-def assigned(arguments: Arguments, call: Call, target: str) -> list[str]:
-    """Write `updated`: an assignment to a copy, or to the array itself."""
-    base, value, key, window = (*call.args, *call.kwargs.values(), None)[:4]
-    lines = []
-    if type(base) is not Value or arguments.of[base] != target:
-        lines.append(f"{target}[...] = {arguments.one(base)}")
-    return lines + written_at(arguments, target, value, key, window)
+def stored(place: str, arguments: Arguments, call: Call, target: str) -> list[str]:
+    """Write an assignment of the one operand."""
+    return [f"{target}[{place}] = {arguments.one(call.args[0])}"]
 
 
-def broadcast(arguments: Arguments, call: Call, target: str) -> list[str]:
-    """Write `filled_with`."""
-    return [f"{target}[...] = {arguments.one(call.args[0])}"]
-
-
-def put_down(arguments: Arguments, call: Call, target: str) -> list[str]:
-    """Write `placed_number`."""
-    return [f"{target}[()] = {arguments.one(call.args[0])}"]
-
-
-def written_at(arguments: Arguments, target: str, value: Any, key: Any, window: Any) -> list[str]:
-    """Write an assignment, through a window where there is one."""
+def changed(copying: str, arguments: Arguments, call: Call, target: str) -> list[str]:
+    """Write `updated` or `added_at`: the change of a copy, or of the array itself."""
+    before = arguments.one(call.args[0])
+    lines = [] if before == target else [copying.format(target, before)]
+    if call.function is added_at:
+        _, ct, index = call.named("total", "ct", "linear")
+        return [*lines, put_at(arguments, call, target, ct, index, "+=")]
+    _, value, key, window = call.named("a", "value", "key", "window")
     place = target if window is None else seen(arguments, window, target)
-    return [f"{place}[{arguments.key(key)}] = {arguments.one(value)}"]
+    return [*lines, f"{place}[{arguments.key(key)}] = {arguments.one(value)}"]
+
+
+def put_at(arguments: Arguments, call: Call, target: str, ct: Value, index: Any, sign: str) -> str:
+    """Write the addition or assignment of elements to a part of an array."""
+    key = (slice(None),) * (len(ct.shape) - len(index.node)) + index.key
+    once = sign == "=" and names_each_once(key, call.outputs[0].shape)
+    if not index.repeats or once:
+        return f"{target}[{arguments.key(key)}] {sign} {arguments.one(ct)}"
+    at = arguments.names.function(np.add.at)
+    return f"{at}({target}, {arguments.one(key)}, {arguments.one(ct)})"
 
 
 def seen(arguments: Arguments, window: Any, target: str) -> str:
@@ -553,44 +532,20 @@ def seen(arguments: Arguments, window: Any, target: str) -> str:
 
 def scattered(arguments: Arguments, call: Call, target: str) -> list[str]:
     """Write `scatter`: zeros, and one assignment or addition."""
-    return [f"{target}[...] = 0", added(arguments, call, target)]
+    ct, index = call.named("ct", "index")
+    return [f"{target}[...] = 0", put_at(arguments, call, target, ct, index, "=")]
 
 
-def added(arguments: Arguments, call: Call, target: str) -> str:
-    """Write the addition of elements to zeros."""
-    ct, index = (*call.args, call.kwargs.get("index"))[:2]
-    key = (slice(None),) * (len(ct.shape) - len(index.node)) + index.key
-    if not index.repeats or names_each_once(key, call.outputs[0].shape):
-        return f"{target}[{arguments.key(key)}] = {arguments.one(ct)}"
-    at = arguments.names.function(np.add.at)
-    return f"{at}({target}, {arguments.one(key)}, {arguments.one(ct)})"
-
-
-def added_to(arguments: Arguments, call: Call, target: str) -> list[str]:
-    """Write `added_at`: an addition to a part of a copy, or of the array itself."""
-    total = arguments.one(call.args[0])
-    lines = [] if total == target else [f"{target}[...] = {total}"]
-    return [*lines, part_added(arguments, call, target)]
-
-
-def part_added(arguments: Arguments, call: Call, target: str) -> str:
-    """Write the addition of elements to a part of an array."""
-    _, ct, index = (*call.args, call.kwargs.get("linear"))[:3]
-    key = (slice(None),) * (len(ct.shape) - len(index.node)) + index.key
-    if not index.repeats:
-        return f"{target}[{arguments.key(key)}] += {arguments.one(ct)}"
-    at = arguments.names.function(np.add.at)
-    return f"{at}({target}, {arguments.one(key)}, {arguments.one(ct)})"
-
+COPIED, NEW = "{}[...] = {}", "{} = {}.copy()"
 
 FORMS: Mapping[Any, Callable[[Arguments, Call, str], list[str]]] = {
     np.concatenate: joined,
     np.stack: joined,
-    updated: assigned,
-    filled_with: broadcast,
-    placed_number: put_down,
+    updated: functools.partial(changed, COPIED),
+    filled_with: functools.partial(stored, "..."),
+    placed_number: functools.partial(stored, "()"),
     scatter: scattered,
-    added_at: added_to,
+    added_at: functools.partial(changed, COPIED),
     relu: rectified,
 }
 
@@ -599,29 +554,20 @@ def fresh_zeros(arguments: Arguments, call: Call, name: str) -> list[str]:
     """Write `scatter` into an array of its own."""
     out = call.outputs[0]
     zeros, dtype = arguments.names.function(np.zeros), arguments.names.dtype(np.dtype(out.dtype))
-    return [f"{name} = {zeros}({out.shape}, {dtype})", added(arguments, call, name)]
+    return [f"{name} = {zeros}({out.shape}, {dtype})", scattered(arguments, call, name)[1]]
 
 
 def fresh_copy(arguments: Arguments, call: Call, name: str) -> list[str] | None:
-    """Write `updated` as an assignment to a new copy."""
-    base, value, key, window = (*call.args, *call.kwargs.values(), None)[:4]
+    """Write `updated` or `added_at` as the change of a new copy."""
+    base = call.args[0]
     if type(base) is not Value or base.kind is not np.ndarray or not is_c(base):
         return None
-    place = written_at(arguments, name, value, key, window)
-    return [f"{name} = {arguments.one(base)}.copy()", *place]
-
-
-def fresh_sum(arguments: Arguments, call: Call, name: str) -> list[str] | None:
-    """Write `added_at` as an addition to a part of a new copy."""
-    total = call.args[0]
-    if not is_c(total):
-        return None
-    return [f"{name} = {arguments.one(total)}.copy()", part_added(arguments, call, name)]
+    return changed(NEW, arguments, call, name)
 
 
 FRESH: Mapping[Any, Callable[[Arguments, Call, str], list[str] | None]] = {
     updated: fresh_copy,
     scatter: fresh_zeros,
-    added_at: fresh_sum,
+    added_at: fresh_copy,
 }
 """How the same is written when the array has to be a new one, the caller's own."""

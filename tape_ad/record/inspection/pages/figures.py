@@ -2,8 +2,9 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from html import escape
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -233,17 +234,21 @@ def number(value: float) -> str:
     return f"{value + 0.0:.4g}"
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Write rows of words in columns.
+def aligned(
+    rows: Sequence[Sequence[str]], right: Container[int] = (), gap: str = "  "
+) -> list[str]:
+    """Write rows of words in columns, some of which are aligned on the right.
 
     Examples
     --------
     >>> aligned([["a", "1"], ["long", ""]])
     ['a     1', 'long']
     """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(len, column)) for column in zip_longest(*rows, fillvalue="")]
+    sides = [str.rjust if i in right else str.ljust for i in range(len(widths))]
+    columns = list(zip(sides, widths, strict=True))
     return [
-        "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip()
+        gap.join(side(word, n) for word, (side, n) in zip(row, columns, strict=False)).rstrip()
         for row in rows
     ]
 
@@ -399,9 +404,7 @@ class Summary:
         return cls(rows, (what, "", "", f"{count:,}"))
 
     def __str__(self) -> str:
-        lines = [HEADS, *self.rows, self.total]
-        widths = [max(len(line[i]) for line in lines if i < len(line)) for i in range(len(HEADS))]
-        written = [as_line(line, widths) for line in lines]
+        written = aligned([HEADS, *self.rows, self.total], RIGHT, "   ")
         rule = "─" * max(map(len, written))
         return "\n".join([written[0], rule, *written[1:-1], rule, written[-1]])
 
@@ -422,12 +425,3 @@ def row_of(name: str, array: Any) -> tuple[str, ...]:
 def is_plain(array: Any) -> bool:
     """Tell whether the values are at hand, and are numbers."""
     return isinstance(array, (np.ndarray, np.generic)) and array.dtype.kind in "biufc"
-
-
-def as_line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    """Set cells one beside the other."""
-    padded = (
-        cell.rjust(width) if i in RIGHT else cell.ljust(width)
-        for i, (cell, width) in enumerate(zip(cells, widths, strict=False))
-    )
-    return "   ".join(padded).rstrip()

@@ -46,12 +46,21 @@ done:
 def framed(
     operands: int, ahead: str, body: str, before: str = "entry", behind: str = ""
 ) -> LLVMFunction:
-    """Write a loop, with where its operands are, and how far their elements are apart."""
+    """Write a loop, with where its operands are, and how far their elements are apart.
+
+    In its body, the element of operand k is at ``%ak``.
+    """
     given = [
         f"  %p{number} = field ptr %args, {number}\n  %s{number} = field i64 %steps, {number}"
         for number in range(operands)
     ]
-    parts = {"ahead": "\n".join([*given, ahead]), "body": body, "before": before, "behind": behind}
+    places = [
+        f"  %o{k} = mul i64 %i, %s{k}\n  %a{k} = getelementptr i8, ptr %p{k}, i64 %o{k}"
+        for k in range(operands)
+        if f"%a{k}" in body
+    ]
+    parts = {"ahead": "\n".join([*given, ahead]), "body": "\n".join([*places, body])}
+    parts |= {"before": before, "behind": behind}
     text = functools.reduce(lambda text, part: text.replace(f"<{part}>", parts[part]), parts, FRAME)
     return LLVMFunction(with_fields(text), COPYING if behind else ())
 
@@ -184,9 +193,7 @@ def moving(what: str, dtype: np.dtype[Any], source: str, target: str) -> Iterato
         yield f"  store {kind} {result}, ptr {y}.at, align 1"
 
 
-MARKING = """  %w = mul i64 %i, %s1
-  %at = getelementptr i8, ptr %p1, i64 %w
-  %given = load i64, ptr %at, align 1
+MARKING = """  %given = load i64, ptr %a1, align 1
   %below = icmp slt i64 %given, 0
   %from.end = add i64 %given, %length
   %index = select i1 %below, i64 %from.end, i64 %given
@@ -211,9 +218,7 @@ def marking() -> LLVMFunction:
     return framed(4, "  %length = load i64, ptr %p0", MARKING)
 
 
-COLLECTING = """  %w = mul i64 %i, %s1
-  %at = getelementptr i8, ptr %p1, i64 %w
-  %mark = load i64, ptr %at
+COLLECTING = """  %mark = load i64, ptr %a1
   %index = load i64, ptr %index.at
   %index.next = add i64 %index, 1
   store i64 %index.next, ptr %index.at
@@ -301,13 +306,12 @@ def masking(dtype: np.dtype[Any], *, spreads: bool) -> LLVMFunction:
     return LLVMFunction(with_fields(text.replace("<kind>", f"i{8 * dtype.itemsize}")))
 
 
-RECURRING = """
-<loads>
+RECURRING = """  %x0 = load <kind>, ptr %a0, align 1
+  %x1 = load <kind>, ptr %a1, align 1
+  %x2 = load <kind>, ptr %a2, align 1
   %product = fmul <kind> %x0, %x1
   %total = fadd <kind> %product, %x2
-  %w3 = mul i64 %i, %s3
-  %at3 = getelementptr i8, ptr %p3, i64 %w3
-  store <kind> %total, ptr %at3, align 1
+  store <kind> %total, ptr %a3, align 1
   br label %next"""
 
 
@@ -317,10 +321,4 @@ def recurring(dtype: np.dtype[Any]) -> LLVMFunction:
 
     Its operands are what was before, both numbers, and what is now.
     """
-    loads = [
-        f"  %w{k} = mul i64 %i, %s{k}\n  %at{k} = getelementptr i8, ptr %p{k}, i64 %w{k}\n"
-        f"  %x{k} = load <kind>, ptr %at{k}, align 1"
-        for k in range(3)
-    ]
-    body = RECURRING.replace("<loads>", "\n".join(loads))
-    return framed(4, "", body.replace("<kind>", element_type(dtype)))
+    return framed(4, "", RECURRING.replace("<kind>", element_type(dtype)))

@@ -176,16 +176,13 @@ INTEGRAL: Mapping[Any, Formula] = MappingProxyType(
         np.sign: sign,
         np.conjugate: itself,
         # Order
-        np.maximum: larger,
-        np.minimum: smaller,
-        np.fmax: larger,
-        np.fmin: smaller,
+        **dict.fromkeys((np.maximum, np.fmax), larger),
+        **dict.fromkeys((np.minimum, np.fmin), smaller),
         CLIP: clipped,
         **ORDER,
         # Truth
         **TRUTH,
-        np.isnan: never,
-        np.isinf: never,
+        **dict.fromkeys((np.isnan, np.isinf), never),
         np.isfinite: always,
         # Bits
         **BITWISE,
@@ -193,9 +190,7 @@ INTEGRAL: Mapping[Any, Formula] = MappingProxyType(
         np.right_shift: right_shift,
         np.bitwise_count: count_of_bits,
         # Rounding
-        np.floor: itself,
-        np.ceil: itself,
-        np.trunc: itself,
+        **dict.fromkeys((np.floor, np.ceil, np.trunc), itself),
     }
 )
 """Of signed and unsigned integers; of functions with two results the first."""
@@ -205,27 +200,16 @@ SECOND: Mapping[Any, Formula] = MappingProxyType({np.divmod: remainder})
 
 LOGICAL: Mapping[Any, Formula] = MappingProxyType(
     {
-        np.add: lambda x, y: x | y,
-        np.multiply: lambda x, y: x & y,
-        np.absolute: itself,
-        np.maximum: lambda x, y: x | y,
-        np.minimum: lambda x, y: x & y,
-        np.fmax: lambda x, y: x | y,
-        np.fmin: lambda x, y: x & y,
+        **dict.fromkeys((np.add, np.maximum, np.fmax, np.logical_or), operator.or_),
+        **dict.fromkeys((np.multiply, np.minimum, np.fmin, np.logical_and), operator.and_),
         CLIP: lambda x, low, high: (x | low) & high,
         **ORDER,
-        np.not_equal: lambda x, y: x ^ y,
-        np.logical_and: lambda x, y: x & y,
-        np.logical_or: lambda x, y: x | y,
-        np.logical_xor: lambda x, y: x ^ y,
-        np.logical_not: lambda x: ~x,
-        np.isnan: never,
-        np.isinf: never,
+        **dict.fromkeys((np.not_equal, np.logical_xor), operator.xor),
+        np.logical_not: operator.invert,
+        **dict.fromkeys((np.isnan, np.isinf), never),
         np.isfinite: always,
         **BITWISE,
-        np.floor: itself,
-        np.ceil: itself,
-        np.trunc: itself,
+        **dict.fromkeys((np.absolute, np.floor, np.ceil, np.trunc), itself),
     }
 )
 """Of bools."""

@@ -2,7 +2,7 @@
 
 import platform
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -27,26 +27,17 @@ class Library(Protocol):
         """Give the symbol of a function of single elements."""
 
 
-class Writer(Protocol):
-    """What writes instructions: `IRBuilder`."""
-
-    lanes: int
-    library: Library
-    declarations: dict[str, str]
-
-    def emit(self, instruction: str) -> str:
-        """Write an instruction, and give its result a name."""
-
-
-def call(writer: Writer, name: str, kind: str, kinds: Sequence[str], names: Sequence[str]) -> str:
+def call(
+    writer: "IRBuilder", name: str, kind: str, kinds: Sequence[str], names: Sequence[str]
+) -> str:
     """Call a function.
 
     Parameters
     ----------
-    writer : Writer
+    writer : IRBuilder
     name : str
     kind : str
-        The result's type, with the convention before it, if there is one.
+        The result's type, with the convention before it, if there is one; or ``void``.
     kinds, names : sequence of str
         The operands' types, and the operands.
 
@@ -58,15 +49,21 @@ def call(writer: Writer, name: str, kind: str, kinds: Sequence[str], names: Sequ
     if name not in writer.declarations:
         writer.declarations[name] = f"declare {kind} {name}({', '.join(kinds)})"
     given = ", ".join([f"{each} {x}" for each, x in zip(kinds, names, strict=True)])
-    return writer.emit(f"call {kind} {name}({given})")
+    text = f"call {kind} {name}({given})"
+    if kind != "void":
+        return writer.emit(text)
+    writer.lines.append(text)
+    return ""
 
 
-def call_of_library(writer: Writer, name: str, dtype: np.dtype[Any], args: Sequence[str]) -> str:
+def call_of_library(
+    writer: "IRBuilder", name: str, dtype: np.dtype[Any], args: Sequence[str]
+) -> str:
     """Call a function of the library; in parts, where it takes fewer elements at once.
 
     Parameters
     ----------
-    writer : Writer
+    writer : IRBuilder
     name : str
         As C has it: ``exp``, ``atan2``, also for single precision.
     dtype : dtype
@@ -90,13 +87,13 @@ def call_of_library(writer: Writer, name: str, dtype: np.dtype[Any], args: Seque
         return single_in_a_vector(writer, name, dtype, args)
     found = []
     for start in range(0, writer.lanes, width):
-        parts = [part(writer, x, dtype, start, width) for x in args]
+        parts = [piece(writer, x, dtype, start, width) for x in args]
         found.append(call_at_once(writer, name, dtype, width, parts))
     return joined(writer, found, dtype, width)
 
 
 def call_at_once(
-    writer: Writer, name: str, dtype: np.dtype[Any], width: int, args: Sequence[str]
+    writer: "IRBuilder", name: str, dtype: np.dtype[Any], width: int, args: Sequence[str]
 ) -> str:
     """Call the function that takes so many elements."""
     kind, library = vector_type(element_type(dtype), width), writer.library
@@ -107,7 +104,9 @@ def call_at_once(
     return call(writer, f"@{symbol}", how, [kind] * len(args), args)
 
 
-def single_in_a_vector(writer: Writer, name: str, dtype: np.dtype[Any], args: Sequence[str]) -> str:
+def single_in_a_vector(
+    writer: "IRBuilder", name: str, dtype: np.dtype[Any], args: Sequence[str]
+) -> str:
     """Call a function of a single element that the library has for vectors alone."""
     element = element_type(dtype)
     for width in WIDTHS:
@@ -122,19 +121,17 @@ def single_in_a_vector(writer: Writer, name: str, dtype: np.dtype[Any], args: Se
     raise LookupError(f"the library has no {name} of {dtype}")
 
 
-def part(writer: Writer, x: str, dtype: np.dtype[Any], start: int, width: int) -> str:
+def piece(writer: "IRBuilder", x: str, dtype: np.dtype[Any], start: int, width: int) -> str:
     """Take some of a vector's elements."""
     if width == writer.lanes:
         return x
     whole = vector_type(element_type(dtype), writer.lanes)
     if width == 1:
         return writer.emit(f"extractelement {whole} {x}, i32 {start}")
-    return writer.emit(
-        f"shufflevector {whole} {x}, {whole} poison, {shuffle_mask(start, start + width)}"
-    )
+    return shuffled(writer, whole, x, range(start, start + width))
 
 
-def joined(writer: Writer, parts: Sequence[str], dtype: np.dtype[Any], width: int) -> str:
+def joined(writer: "IRBuilder", parts: Sequence[str], dtype: np.dtype[Any], width: int) -> str:
     """Make one vector of several."""
     if len(parts) == 1:
         return parts[0]
@@ -144,9 +141,8 @@ def joined(writer: Writer, parts: Sequence[str], dtype: np.dtype[Any], width: in
         for i, one in enumerate(parts):
             found = writer.emit(f"insertelement {whole} {found}, {element} {one}, i32 {i}")
         return found
-    kind, every = vector_type(element, width), shuffle_mask(0, 2 * width)
-    pairs = zip(parts[::2], parts[1::2], strict=True)
-    wider = [writer.emit(f"shufflevector {kind} {a}, {kind} {b}, {every}") for a, b in pairs]
+    kind, pairs = vector_type(element, width), zip(parts[::2], parts[1::2], strict=True)
+    wider = [shuffled(writer, kind, a, range(2 * width), b) for a, b in pairs]
     return joined(writer, wider, dtype, 2 * width)
 
 
@@ -205,9 +201,26 @@ def vector_type(element: str, lanes: int) -> str:
     return element if lanes == 1 else f"<{lanes} x {element}>"
 
 
-def shuffle_mask(start: int, stop: int) -> str:
-    """Write which elements a shuffle takes."""
-    return f"<{stop - start} x i32> <{', '.join(f'i32 {i}' for i in range(start, stop))}>"
+def shuffled(
+    writer: "IRBuilder", kind: str, x: str, picks: Sequence[int], y: str = "poison"
+) -> str:
+    """Take some elements of one or two vectors of a type, counted through both."""
+    mask = ", ".join([f"i32 {i}" for i in picks])
+    return writer.emit(f"shufflevector {kind} {x}, {kind} {y}, <{len(picks)} x i32> <{mask}>")
+
+
+def splat(name: str, kind: str, element: str, lanes: int) -> list[str]:
+    """Write, under a name, a vector that has one element everywhere; `element` has its type."""
+    zeros = f"<{lanes} x i32> zeroinitializer"
+    return [
+        f"{name}.one = insertelement {kind} poison, {element}, i64 0",
+        f"{name} = shufflevector {kind} {name}.one, {kind} poison, {zeros}",
+    ]
+
+
+def iota(lanes: int) -> str:
+    """Write the numbers of a vector's elements, from 0."""
+    return f"<{', '.join(f'i64 {i}' for i in range(lanes))}>"
 
 
 BOOL, FLOAT32, FLOAT64 = np.dtype(bool), np.dtype(np.float32), np.dtype(np.float64)
@@ -308,6 +321,16 @@ class IRBuilder:
         return VectorValue(self, call_of_library(self, name, dtype, [x.name for x in args]), dtype)
 
 
+def written(sign: str) -> Callable[[Any, Any], "VectorValue"]:
+    """Make the method of an operator."""
+    return lambda self, other: self._two(sign, other)
+
+
+def reflected(sign: str) -> Callable[[Any, Any], "VectorValue"]:
+    """Make the method of an operator whose second operand is the value."""
+    return lambda self, other: self.like(other)._two(sign, self)
+
+
 @define(eq=False, repr=False)
 class VectorValue:
     """A value in LLVM's instructions: a scalar, or a vector of elements of one dtype.
@@ -337,65 +360,16 @@ class VectorValue:
     def _two(self, sign: str, other: Any) -> "VectorValue":
         return self.builder.two(sign, self, self.like(other))
 
-    def __add__(self, other: Any) -> "VectorValue":
-        return self._two("+", other)
-
-    def __radd__(self, other: Any) -> "VectorValue":
-        return self.like(other) + self
-
-    def __sub__(self, other: Any) -> "VectorValue":
-        return self._two("-", other)
-
-    def __rsub__(self, other: Any) -> "VectorValue":
-        return self.like(other) - self
-
-    def __mul__(self, other: Any) -> "VectorValue":
-        return self._two("*", other)
-
-    def __rmul__(self, other: Any) -> "VectorValue":
-        return self.like(other) * self
-
-    def __truediv__(self, other: Any) -> "VectorValue":
-        return self._two("/", other)
-
-    def __rtruediv__(self, other: Any) -> "VectorValue":
-        return self.like(other) / self
-
-    def __mod__(self, other: Any) -> "VectorValue":
-        return self._two("%", other)
-
-    def __and__(self, other: Any) -> "VectorValue":
-        return self._two("&", other)
-
-    def __or__(self, other: Any) -> "VectorValue":
-        return self._two("|", other)
-
-    def __xor__(self, other: Any) -> "VectorValue":
-        return self._two("^", other)
-
-    def __lshift__(self, other: Any) -> "VectorValue":
-        return self._two("<<", other)
-
-    def __rshift__(self, other: Any) -> "VectorValue":
-        return self._two(">>", other)
-
-    def __lt__(self, other: Any) -> "VectorValue":
-        return self._two("<", other)
-
-    def __le__(self, other: Any) -> "VectorValue":
-        return self._two("<=", other)
-
-    def __gt__(self, other: Any) -> "VectorValue":
-        return self._two(">", other)
-
-    def __ge__(self, other: Any) -> "VectorValue":
-        return self._two(">=", other)
-
-    def __eq__(self, other: object) -> "VectorValue":  # type: ignore[override]  # a lane of bools
-        return self._two("==", other)
-
-    def __ne__(self, other: object) -> "VectorValue":  # type: ignore[override]  # the same
-        return self._two("!=", other)
+    __add__, __radd__ = written("+"), reflected("+")
+    __sub__, __rsub__ = written("-"), reflected("-")
+    __mul__, __rmul__ = written("*"), reflected("*")
+    __truediv__, __rtruediv__ = written("/"), reflected("/")
+    __mod__ = written("%")
+    __and__, __or__, __xor__ = written("&"), written("|"), written("^")
+    __lshift__, __rshift__ = written("<<"), written(">>")
+    __lt__, __le__, __gt__, __ge__ = written("<"), written("<="), written(">"), written(">=")
+    __eq__ = written("==")  # type: ignore[assignment]  # a lane of bools
+    __ne__ = written("!=")  # type: ignore[assignment]  # the same
 
     def __neg__(self) -> "VectorValue":
         if self.dtype.kind != "f":
@@ -431,7 +405,7 @@ class ComplexVector(VectorValue):
 
     def _two(self, sign: str, other: Any) -> VectorValue:
         other = self.like(other)
-        re, im = (part._two(sign, given) for part, given in self._beside(other))
+        re, im = self.re._two(sign, other.re), self.im._two(sign, other.im)
         if sign == "==":
             return re & im
         if sign == "!=":
@@ -439,11 +413,6 @@ class ComplexVector(VectorValue):
         if sign in {"+", "-"}:
             return ComplexVector.of(re, im)
         raise NotImplementedError(sign)
-
-    def _beside(
-        self, other: Any
-    ) -> tuple[tuple[VectorValue, VectorValue], tuple[VectorValue, VectorValue]]:
-        return (self.re, other.re), (self.im, other.im)
 
     def __neg__(self) -> VectorValue:
         return ComplexVector.of(-self.re, -self.im)

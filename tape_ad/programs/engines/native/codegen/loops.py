@@ -11,10 +11,15 @@ from tape_ad.programs.engines.native.codegen.ir_builder import (
     ComplexVector,
     IRBuilder,
     VectorValue,
+    call,
     cast,
     element_type,
+    iota,
     part_of,
+    piece,
     select,
+    shuffled,
+    splat,
 )
 from tape_ad.programs.engines.native.codegen.vectors import library
 from tape_ad.programs.engines.native.ir import Argument, Literal, Op
@@ -57,87 +62,65 @@ class LoadsStores:
             return self._load_part(number, dtype, access)
         part = part_of(dtype)
         if access == ANY:
-            re = self._load_part(number, part, access)
-            im = self._load_part(number, part, access, part.itemsize)
-            return ComplexVector.of(re, im)
+            parts = [self._load_part(number, part, access, k * part.itemsize) for k in (0, 1)]
+            return ComplexVector.of(*parts)
         builder, n = self.builder, self.lanes
-        kind, at = element_type(part), builder.emit("mul i64 %i0, 2")
-        pointer = builder.emit(f"getelementptr {kind}, ptr %p{number}, i64 {at}")
-        wide, mask = f"<{2 * n} x {kind}>", self._pairs()
-        one = f"<{', '.join([f'{kind} {one_of(part)}'] * (2 * n))}>"
-        suffix = f"v{2 * n}f{8 * part.itemsize}.p0"
-        self._declare_load(wide, suffix, 2 * n)
-        both = builder.emit(
-            f"call {wide} @llvm.masked.load.{suffix}(ptr {pointer}, i32 1, {mask}, {wide} {one})"
-        )
-        lanes = []
-        for first in (0, 1):
-            picked = ", ".join(f"i32 {2 * i + first}" for i in range(n))
-            name = builder.emit(
-                f"shufflevector {wide} {both}, {wide} poison, <{n} x i32> <{picked}>"
-            )
-            lanes.append(VectorValue(builder, name, part))
+        both, kind = self._loaded(part, 2 * n, self._pair_at(number, part), self._pairs())
+        picks = (range(first, 2 * n, 2) for first in (0, 1))
+        lanes = [VectorValue(builder, shuffled(builder, kind, both, each), part) for each in picks]
         return ComplexVector.of(*lanes)
+
+    def _pair_at(self, number: int, part: np.dtype[Any]) -> str:
+        """Write where pairs of parts begin."""
+        at = self.builder.emit("mul i64 %i0, 2")
+        return self.builder.emit(f"getelementptr {element_type(part)}, ptr %p{number}, i64 {at}")
 
     def _pairs(self) -> str:
         """Write the mask for pairs of parts."""
         n = self.lanes
-        picked = ", ".join(f"i32 {i // 2}" for i in range(2 * n))
-        mask = self.builder.emit(
-            f"shufflevector <{n} x i1> %mask, <{n} x i1> poison, <{2 * n} x i32> <{picked}>"
-        )
-        return f"<{2 * n} x i1> {mask}"
+        return shuffled(self.builder, f"<{n} x i1>", "%mask", [i // 2 for i in range(2 * n)])
+
+    def _loaded(
+        self, dtype: np.dtype[Any], n: int, where: str, mask: str, how: str = "load"
+    ) -> tuple[str, str]:
+        """Write LLVM's reading of some elements, with 1 where there are none; give their type."""
+        name, wide, place = masked(how, dtype, n)
+        ones = f"<{', '.join([f'{memory_type(dtype)} {one_of(dtype)}'] * n)}>"
+        kinds = [place, "i32", f"<{n} x i1>", wide]
+        return call(self.builder, name, wide, kinds, [where, "1", mask, ones]), wide
+
+    def _stored(
+        self, value: str, dtype: np.dtype[Any], n: int, where: str, mask: str, how: str = "store"
+    ) -> None:
+        """Write LLVM's storing of some elements."""
+        name, wide, place = masked(how, dtype, n)
+        kinds = [wide, place, "i32", f"<{n} x i1>"]
+        call(self.builder, name, "void", kinds, [value, where, "1", mask])
 
     def _load_part(
         self, number: int, dtype: np.dtype[Any], access: str, offset: int = 0
     ) -> VectorValue:
-        """Write the reading of one vector of real elements; one stands where there are none."""
+        """Write the reading of one vector of real elements."""
         builder, n = self.builder, self.lanes
-        kind = memory_type(dtype)
-        wide, suffix = f"<{n} x {kind}>", suffix_of(dtype, n)
-        one = f"{wide} <{', '.join([f'{kind} {one_of(dtype)}'] * n)}>"
-        if access == UNIT:
-            pointer = builder.emit(f"getelementptr {kind}, ptr %p{number}, i64 %i0")
-            self._declare_load(wide, f"{suffix}.p0", n)
-            name = builder.emit(
-                f"call {wide} @llvm.masked.load.{suffix}.p0(ptr {pointer}, i32 1, "
-                f"<{n} x i1> %mask, {one})"
-            )
-        else:
-            pointers = self._offsets(number, offset)
-            function = f"@llvm.masked.gather.{suffix}.v{n}p0"
-            builder.declarations[function] = (
-                f"declare {wide} {function}(<{n} x ptr>, i32, <{n} x i1>, {wide})"
-            )
-            name = builder.emit(
-                f"call {wide} {function}(<{n} x ptr> {pointers}, i32 1, <{n} x i1> %mask, {one})"
-            )
+        where = self._place(number, dtype, access, offset)
+        how = "load" if access == UNIT else "gather"
+        name, wide = self._loaded(dtype, n, where, "%mask", how)
         if dtype.kind == "b":
             name = builder.emit(f"icmp ne {wide} {name}, zeroinitializer")
         return VectorValue(builder, name, dtype)
-
-    def _declare_load(self, wide: str, suffix: str, n: int) -> None:
-        """Declare LLVM's reading of some elements."""
-        name = f"@llvm.masked.load.{suffix}"
-        self.builder.declarations[name] = f"declare {wide} {name}(ptr, i32, <{n} x i1>, {wide})"
 
     def _splat(self, number: int, dtype: np.dtype[Any]) -> VectorValue:
         """Write, before the loop, the reading of one element for all."""
         if number not in self._splats:
             builder = IRBuilder(1, library(), prefix=f"%e{number}.")
-            element = load_element(builder, f"%p{number}", dtype)
+            parts = numbers_of(load_element(builder, f"%p{number}", dtype))
             self.ahead += builder.lines
-            parts = (element.re, element.im) if isinstance(element, ComplexVector) else (element,)
             lanes = []
             for which, part in enumerate(parts):
                 kind = self.builder.type_of(part.dtype)
                 name = f"%v{number}.{which}"
-                one = element_type(part.dtype)
-                zeros = f"<{self.lanes} x i32> zeroinitializer"
-                self.ahead += [
-                    f"{name}.one = insertelement {kind} poison, {one} {part.name}, i64 0",
-                    f"{name} = shufflevector {kind} {name}.one, {kind} poison, {zeros}",
-                ]
+                element = f"{element_type(part.dtype)} {part.name}"
+                self.ahead += splat(name, kind, element, self.lanes)
                 lanes.append(VectorValue(self.builder, name, part.dtype))
             self._splats[number] = lanes[0] if len(lanes) == 1 else ComplexVector.of(*lanes)
         return self._splats[number]
@@ -153,34 +136,12 @@ class LoadsStores:
         self, value: VectorValue, number: int, dtype: np.dtype[Any], access: str, offset: int = 0
     ) -> None:
         """Write the storing of one vector of real elements."""
-        builder, n = self.builder, self.lanes
-        kind, name = memory_type(dtype), value.name
-        wide, suffix = f"<{n} x {kind}>", suffix_of(dtype, n)
+        builder, n, name = self.builder, self.lanes, value.name
         if dtype.kind == "b":
-            name = builder.emit(f"zext <{n} x i1> {name} to {wide}")
-        if access == UNIT:
-            pointer = builder.emit(f"getelementptr {kind}, ptr %p{number}, i64 %i0")
-            self._store_side_by_side(wide, name, pointer, f"{suffix}.p0", f"<{n} x i1> %mask")
-            return
-        pointers = self._offsets(number, offset)
-        function = f"@llvm.masked.scatter.{suffix}.v{n}p0"
-        builder.declarations[function] = (
-            f"declare void {function}({wide}, <{n} x ptr>, i32, <{n} x i1>)"
-        )
-        builder.lines.append(
-            f"call void {function}({wide} {name}, <{n} x ptr> {pointers}, i32 1, <{n} x i1> %mask)"
-        )
-
-    def _store_side_by_side(
-        self, wide: str, name: str, pointer: str, suffix: str, mask: str
-    ) -> None:
-        """Write LLVM's storing of some elements."""
-        function = f"@llvm.masked.store.{suffix}"
-        kinds = f"{wide}, ptr, i32, {mask.rpartition(' ')[0]}"
-        self.builder.declarations[function] = f"declare void {function}({kinds})"
-        self.builder.lines.append(
-            f"call void {function}({wide} {name}, ptr {pointer}, i32 1, {mask})"
-        )
+            name = builder.emit(f"zext <{n} x i1> {name} to <{n} x i8>")
+        where = self._place(number, dtype, access, offset)
+        how = "store" if access == UNIT else "scatter"
+        self._stored(name, dtype, n, where, "%mask", how)
 
     def _store_complex(self, value: ComplexVector, number: int, access: str) -> None:
         """Write the storing of one vector of complex elements."""
@@ -189,40 +150,38 @@ class LoadsStores:
             self._store_part(value.re, number, part, access)
             self._store_part(value.im, number, part, access, part.itemsize)
             return
-        kind, narrow = element_type(part), builder.type_of(part)
-        picked = ", ".join(f"i32 {i // 2 + n * (i % 2)}" for i in range(2 * n))
-        both = builder.emit(
-            f"shufflevector {narrow} {value.re.name}, {narrow} {value.im.name}, "
-            f"<{2 * n} x i32> <{picked}>"
-        )
-        at = builder.emit("mul i64 %i0, 2")
-        pointer = builder.emit(f"getelementptr {kind}, ptr %p{number}, i64 {at}")
-        suffix = f"v{2 * n}f{8 * part.itemsize}.p0"
-        self._store_side_by_side(f"<{2 * n} x {kind}>", both, pointer, suffix, self._pairs())
+        picks = [i // 2 + n * (i % 2) for i in range(2 * n)]
+        kind = builder.type_of(part)
+        both = shuffled(builder, kind, value.re.name, picks, value.im.name)
+        self._stored(both, part, 2 * n, self._pair_at(number, part), self._pairs())
 
-    def _offsets(self, number: int, part: int = 0) -> str:
-        """Write where the elements of one vector are, if they are not side by side."""
-        builder, many = self.builder, f"<{self.lanes} x i64>"
+    def _place(self, number: int, dtype: np.dtype[Any], access: str, part: int) -> str:
+        """Write where the elements of one vector are: the first, or each if they lie apart."""
+        builder = self.builder
+        if access == UNIT:
+            return builder.emit(f"getelementptr {memory_type(dtype)}, ptr %p{number}, i64 %i0")
         base = builder.emit(f"mul i64 %i0, %s{number}")
         start = builder.emit(f"getelementptr i8, ptr %p{number}, i64 {base}")
         if part:
             start = builder.emit(f"getelementptr i8, ptr {start}, i64 {part}")
         ways = self._ways(number)
-        return builder.emit(f"getelementptr i8, ptr {start}, {many} {ways}")
+        return builder.emit(f"getelementptr i8, ptr {start}, <{self.lanes} x i64> {ways}")
 
     def _ways(self, number: int) -> str:
         """Write how far the elements of a vector are from its first, once before the loop."""
         name = f"%w{number}"
         if not any(line.startswith(f"{name} ") for line in self.ahead):
             many = f"<{self.lanes} x i64>"
-            iota = f"<{', '.join(f'i64 {i}' for i in range(self.lanes))}>"
-            zeros = f"<{self.lanes} x i32> zeroinitializer"
-            self.ahead += [
-                f"{name}.one = insertelement {many} poison, i64 %s{number}, i64 0",
-                f"{name}.all = shufflevector {many} {name}.one, {many} poison, {zeros}",
-                f"{name} = mul {many} {name}.all, {iota}",
-            ]
+            self.ahead += splat(f"{name}.all", many, f"i64 %s{number}", self.lanes)
+            self.ahead.append(f"{name} = mul {many} {name}.all, {iota(self.lanes)}")
         return name
+
+
+def masked(how: str, dtype: np.dtype[Any], n: int) -> tuple[str, str, str]:
+    """Name LLVM's function for some of n elements; give their type, and that of where they are."""
+    place, suffix = (f"<{n} x ptr>", f"v{n}p0") if how in ("gather", "scatter") else ("ptr", "p0")
+    wide = f"<{n} x {memory_type(dtype)}>"
+    return f"@llvm.masked.{how}.{suffix_of(dtype, n)}.{suffix}", wide, place
 
 
 def load_element(builder: IRBuilder, pointer: str, dtype: np.dtype[Any]) -> VectorValue:
@@ -361,7 +320,7 @@ class Accumulators:
                 width //= 2
                 inner = IRBuilder(width, library(), prefix=f"%z{number}.{width}.")
                 inner.lines, inner.declarations = builder.lines, builder.declarations
-                value = joined(epilogue.ufunc, *halves(value, builder, inner))
+                value = joined(epilogue.ufunc, *halves(value, inner))
             last = IRBuilder(1, library(), prefix=f"%y{number}.")
             last.lines, last.declarations = builder.lines, builder.declarations
             value = moved(value, last)
@@ -380,11 +339,8 @@ class Accumulators:
         dtype = self.epilogues[number].dtype
         if dtype.kind != "c":
             return VectorValue(builder, f"%r{number}x.{level}", dtype)
-        re, im = (
-            VectorValue(builder, f"%r{number}{part}.{level}", part_of(dtype))
-            for part in ("re", "im")
-        )
-        return ComplexVector.of(re, im)
+        names = [f"%r{number}{part}.{level}" for part in ("re", "im")]
+        return ComplexVector.of(*(VectorValue(builder, name, part_of(dtype)) for name in names))
 
     def _named(self, value: VectorValue, number: int, level: int) -> Iterator[str]:
         """Write a value under the name that the beginning of its loop knows."""
@@ -403,25 +359,14 @@ def parts_of(value: VectorValue) -> Sequence[str]:
     return ("re", "im") if isinstance(value, ComplexVector) else ("x",)
 
 
-def halves(
-    value: VectorValue, builder: IRBuilder, inner: IRBuilder
-) -> tuple[VectorValue, VectorValue]:
-    """Write the division of a vector in two, of which another builder writes what comes of them."""
+def halves(value: VectorValue, inner: IRBuilder) -> Sequence[VectorValue]:
+    """Write the division of a vector in two, of which `inner` writes what comes of them."""
     if isinstance(value, ComplexVector):
-        re, im = halves(value.re, builder, inner), halves(value.im, builder, inner)
-        return ComplexVector.of(re[0], im[0]), ComplexVector.of(re[1], im[1])
-    width, one = inner.lanes, element_type(value.dtype)
-    whole, found = f"<{2 * width} x {one}>", []
-    for start in (0, width):
-        if width == 1:
-            name = builder.emit(f"extractelement {whole} {value.name}, i64 {start}")
-        else:
-            picked = ", ".join(f"i32 {i}" for i in range(start, start + width))
-            name = builder.emit(
-                f"shufflevector {whole} {value.name}, {whole} poison, <{width} x i32> <{picked}>"
-            )
-        found.append(VectorValue(inner, name, value.dtype))
-    return found[0], found[1]
+        pairs = zip(halves(value.re, inner), halves(value.im, inner), strict=True)
+        return [ComplexVector.of(re, im) for re, im in pairs]
+    width = inner.lanes
+    names = [piece(value.builder, value.name, value.dtype, k, width) for k in (0, width)]
+    return [VectorValue(inner, name, value.dtype) for name in names]
 
 
 def moved(value: VectorValue, builder: IRBuilder) -> VectorValue:
@@ -729,12 +674,9 @@ class Writer:
         """Write what is done with one vector, or with the beginning of one at the end."""
         builder = self.builder
         many = f"<{self.lanes} x i64>"
-        iota = f"<{', '.join(f'i64 {i}' for i in range(self.lanes))}>"
         builder.lines.append("%left = sub i64 %n, %i0")
-        builder.lines.append(f"%left.one = insertelement {many} poison, i64 %left, i64 0")
-        zeros = f"<{self.lanes} x i32> zeroinitializer"
-        builder.lines.append(f"%left.all = shufflevector {many} %left.one, {many} poison, {zeros}")
-        builder.lines.append(f"%mask = icmp ugt {many} %left.all, {iota}")
+        builder.lines += splat("%left.all", many, "i64 %left", self.lanes)
+        builder.lines.append(f"%mask = icmp ugt {many} %left.all, {iota(self.lanes)}")
         load, store = self.operands.load, self.operands.store
         reads = [load(number, *read) for number, read in enumerate(self.loop.reads)]
         values = self.computed(reads)

@@ -9,8 +9,7 @@ import ctypes.util
 import functools
 import platform
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from types import MappingProxyType
 from typing import Any
@@ -167,12 +166,13 @@ LIBMVEC = _libmvec()
 """glibc's, with the registers of this machine; `NO_LIBRARY` where glibc is not there."""
 LIBM = "ucrtbase" if sys.platform == "win32" else ctypes.util.find_library("m") or ""
 
-_chosen: ContextVar[VectorLibrary] = ContextVar("vector library", default=LIBMVEC)
+CHOSEN: ContextVar[VectorLibrary] = ContextVar("vector library", default=LIBMVEC)
+"""The library that kernels are made with; another one, or none, to see what becomes of it."""
 
 
 def library() -> VectorLibrary:
     """Say which vector library kernels are made with, on the machine that they are made for."""
-    chosen, machine = _chosen.get(), host()
+    chosen, machine = CHOSEN.get(), host()
     return chosen if machine is this_machine() else within(chosen, machine)
 
 
@@ -181,22 +181,6 @@ def within(chosen: VectorLibrary, machine: Host) -> VectorLibrary:
     """Leave out the functions for registers that a machine does not have."""
     there = [each for each in chosen.registers if all(map(machine.features.get, each.features))]
     return evolve(chosen, registers=tuple(there))
-
-
-@contextmanager
-def using(chosen: VectorLibrary) -> Iterator[None]:
-    """Make kernels with another vector library, or with `NO_LIBRARY`.
-
-    Examples
-    --------
-    >>> with using(NO_LIBRARY):
-    ...     library().vector_symbol("exp", np.dtype(float), 8)
-    """
-    token = _chosen.set(chosen)
-    try:
-        yield
-    finally:
-        _chosen.reset(token)
 
 
 def addresses(symbols: Iterable[str]) -> dict[str, int]:

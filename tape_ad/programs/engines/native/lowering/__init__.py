@@ -184,6 +184,7 @@ def chosen_in_turn(conditions: Sequence[Any], choices: Sequence[Any], default: A
 BODIES: Mapping[Any, Callable[..., Any]] = {
     all_finite: sums_are_finite,
     np.select: chosen_in_turn,
+    np.ptp: lambda a, *args, **options: np.max(a, *args, **options) - np.min(a, *args, **options),
 }
 """What is lowered by other lines of NumPy than its own."""
 

@@ -78,6 +78,15 @@ class Lowering:
                 raise NotLowerable("a result with gaps, or without elements")
         return [self.ref(value) for value in self.call.outputs]
 
+    def sources(self, *names: str) -> list[MemRef]:
+        """Give the memory references of the call's arguments, which are all arrays."""
+        return list(map(self.source, self.arguments(*names)))
+
+    def arguments(self, *names: str) -> list[Any]:
+        """Give the call's arguments in the order of their names; None for one that is missing."""
+        found = self.options(*names)
+        return [found.get(name) for name in names]
+
     def source(self, arg: Any) -> MemRef:
         """Give the memory reference of an operand that has to be an array of the program."""
         if type(arg) is not Value:
@@ -100,6 +109,43 @@ class Lowering:
         nest = LoopNest(shape)
         self.work.append(nest)
         return nest
+
+    def apply(
+        self,
+        function: Any,
+        dtypes: Sequence[np.dtype[Any]],
+        args: Sequence[MemRef | Literal],
+        out: MemRef,
+    ) -> None:
+        """Store what a function gives of elements, in a nest of its own."""
+        nest = self.nest(out.shape)
+        given = [
+            arg
+            if isinstance(arg, Literal)
+            else nest.cast(nest.read(arg.broadcast(out.shape)), dtype)
+            for arg, dtype in zip(args, dtypes, strict=False)
+        ]
+        nest.write(nest.op(function, dtypes, *given), out)
+
+    def loop(
+        self,
+        callee: Callee,
+        shape: tuple[int, ...],
+        reads: Sequence[MemRef],
+        writes: Sequence[MemRef],
+        *,
+        ordered: bool,
+    ) -> None:
+        """Go over a space with one inner loop, whose operands these are."""
+        nest = LoopNest(shape, list(reads), callee=callee, ordered=ordered)
+        nest.writes = [(-1, ref) for ref in writes]
+        self.work.append(nest)
+
+    def require(self, nest: LoopNest, fact: Argument, by: np.ufunc = np.logical_and) -> None:
+        """Leave everything to NumPy where something is not true of each element of a nest."""
+        word = self.temporary((), BOOL)
+        nest.reduce(by, fact, range(len(nest.shape)), word)
+        self.work.append(RuntimeCheck(word, 1))
 
     def operand(self, nest: LoopNest, arg: Any, dtype: np.dtype[Any]) -> Argument:
         """Read an operand of an elementwise function as elements of a dtype."""
@@ -255,19 +301,14 @@ def converted(lowering: Lowering, ref: MemRef, dtype: np.dtype[Any]) -> MemRef:
         return ref
     order = sorted(range(len(ref.shape)), key=lambda axis: -abs(ref.strides[axis]))
     packed = lowering.temporary(tuple(ref.shape[axis] for axis in order), dtype)
-    strides = [0] * len(order)
-    for axis, stride in zip(order, packed.strides, strict=True):
-        strides[axis] = stride
-    target = MemRef(packed.root, 0, ref.shape, tuple(strides), dtype)
-    nest = lowering.nest(ref.shape)
-    nest.write(nest.read(ref), target)
+    target = packed.seen(lambda array: array.transpose(np.argsort(order)))
+    copy(lowering, ref, target)
     return target
 
 
 def moved(ref: MemRef, key: Sequence[int], strides: Sequence[int]) -> MemRef:
     """Give the memory reference at one iteration."""
-    offset = sum(i * stride for i, stride in zip(key, strides, strict=True))
-    return MemRef(ref.root, ref.offset + offset, ref.shape, ref.strides, ref.dtype)
+    return ref.along(ref.shape, ref.strides, sum(map(operator.mul, key, strides)))
 
 
 def with_axis(ref: MemRef, axis: int, length: int = 1, stride: int = 0) -> MemRef:
@@ -275,7 +316,7 @@ def with_axis(ref: MemRef, axis: int, length: int = 1, stride: int = 0) -> MemRe
     shape, strides = list(ref.shape), list(ref.strides)
     shape.insert(axis, length)
     strides.insert(axis, stride)
-    return MemRef(ref.root, ref.offset, tuple(shape), tuple(strides), ref.dtype)
+    return ref.along(tuple(shape), tuple(strides))
 
 
 PYTHONS = {float: np.dtype(float), int: np.dtype(np.int64)}

@@ -5,13 +5,12 @@ a loop fills its results with nan, and NumPy does the whole program again.
 """
 
 import functools
-import importlib
 import inspect
 import math
 import operator
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,20 +38,11 @@ from tape_ad.programs.engines.native.lowering.calls import (
     moved,
     with_axis,
 )
-from tape_ad.programs.engines.native.lowering.reductions import ended
 from tape_ad.programs.engines.native.runtime.compiling import capsule_address, inner_loop
 from tape_ad.rules.linalg.decompositions import qr_factors, singular_triplets, singular_values
 from tape_ad.rules.linalg.spectra import hermitian_eigenpairs
 
 BOOL, DOUBLE = np.dtype(bool), np.dtype(float)
-
-
-def module_named(name: str) -> Any:
-    """Import a module of NumPy's; give None where there is none."""
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        return None
 
 
 @functools.cache
@@ -170,7 +160,7 @@ def computed(
     sources: Sequence[MemRef],
     outs: Sequence[MemRef],
     *,
-    may_fail: bool = False,
+    may_fail: bool = True,
 ) -> None:
     """Call a loop of LAPACK's in double precision, as `numpy.linalg` does.
 
@@ -189,36 +179,30 @@ def computed(
     if len(dtypes) != len(outs):
         raise NotLowerable("of such dtypes")
     reads = [converted(lowering, ref, np.dtype(complex_or_not)) for ref in sources]
-    writes = [
-        out if out.dtype == dtype else lowering.temporary(out.shape, dtype)
-        for out, dtype in zip(outs, dtypes, strict=True)
-    ]
+    writes = places_for(lowering, outs, dtypes)
     over_stack(lowering, ufunc, reads, writes)
     if may_fail:
         check(lowering, writes[0], len(cores_of(ufunc)[len(reads)]))
     for there, out in zip(writes, outs, strict=True):
-        if there is not out:
-            converted_to(lowering, there, out)
+        copy(lowering, there, out)
+
+
+def places_for(
+    lowering: Lowering, outs: Sequence[MemRef], dtypes: Sequence[np.dtype[Any]]
+) -> list[MemRef]:
+    """Give where a loop writes results of its own dtypes: where they are wanted, if it can."""
+    return [
+        out if out.dtype == dtype else lowering.temporary(out.shape, dtype)
+        for out, dtype in zip(outs, dtypes, strict=True)
+    ]
 
 
 def check(lowering: Lowering, result: MemRef, axes: int) -> None:
     """Let NumPy do it all where the first element of a result is nan, as all are after errors."""
-    first = result.seen(lambda array: array[(..., *(0,) * axes)])
-    word = lowering.temporary((), BOOL)
+    first = result.part((..., *(0,) * axes))
     nest = lowering.nest(first.shape)
     x = nest.read(first)
-    there = nest.op(np.equal, (first.dtype, first.dtype, BOOL), x, x)
-    if first.shape:
-        ended(nest, np.logical_and, there, range(len(first.shape)), word)
-    else:
-        nest.write(there, word)
-    lowering.work.append(RuntimeCheck(word, 1))
-
-
-def converted_to(lowering: Lowering, source: MemRef, target: MemRef) -> None:
-    """Copy elements to those of another dtype."""
-    nest = lowering.nest(target.shape)
-    nest.write(nest.read(source), target)
+    lowering.require(nest, nest.op(np.equal, (first.dtype, first.dtype, BOOL), x, x))
 
 
 def of_one(
@@ -277,17 +261,6 @@ def of_elements(nest: LoopNest, formula: Any, asked: Any, a: MemRef, sides: Any 
     return nest.op(function, [*kinds, BOOL if asked == "is sure" else DOUBLE], *elements)
 
 
-def check_all(lowering: Lowering, nest: LoopNest, tests: Sequence[Argument]) -> None:
-    """Leave everything to NumPy where something is not true of each element of a nest."""
-    word = lowering.temporary((), BOOL)
-    fine = functools.reduce(lambda x, y: nest.op(np.logical_and, [BOOL] * 3, x, y), tests)
-    if nest.shape:
-        ended(nest, np.logical_and, fine, range(len(nest.shape)), word)
-    else:
-        nest.write(fine, word)
-    lowering.work.append(RuntimeCheck(word, 1))
-
-
 def cholesky_factors(lowering: Lowering) -> None:
     """Lower `numpy.linalg.cholesky`, and note what is lower triangular."""
     of_one("cholesky_", "a", "upper", by={False: "lo", True: "up"})(lowering)
@@ -300,21 +273,22 @@ def determined(name: str, *asked: str) -> Callable[[Lowering], None]:
     by_lapack = of_one(name, "a", may_fail=False)
 
     def lower(lowering: Lowering) -> None:
-        a = lowering.source(lowering.options("a")["a"])
+        (a,) = lowering.sources("a")
         if not is_small(a):
             by_lapack(lowering)
             return
         nest = lowering.nest(a.shape[:-2])
         for each, out in zip(asked, lowering.outs, strict=True):
             nest.write(of_elements(nest, determinant, each, a), out)
-        check_all(lowering, nest, [of_elements(nest, determinant, "is sure", a)])
+        lowering.require(nest, of_elements(nest, determinant, "is sure", a))
 
     return lower
 
 
 def eliminated(lowering: Lowering, a: MemRef, b: MemRef | None, out: MemRef) -> None:
     """Solve equations, for each column of right sides anew; without them, invert."""
-    rows, tests = range(a.shape[-1]), []
+    rows = range(a.shape[-1])
+    tests: list[Argument] = []
     a = a.broadcast((*out.shape[:-2], *a.shape[-2:]))
     nest = lowering.nest(a.shape[:-2] if b is None else (*out.shape[:-2], out.shape[-1]))
     for column in rows if b is None else [slice(None)]:
@@ -327,45 +301,40 @@ def eliminated(lowering: Lowering, a: MemRef, b: MemRef | None, out: MemRef) -> 
             part = out.part((..., i, column))
             nest.write(of_elements(nest, unknown, i, a, sides), part)
         tests.append(of_elements(nest, unknown, "is sure", a, sides))
-    check_all(lowering, nest, tests)
+    lowering.require(
+        nest, functools.reduce(lambda x, y: nest.op(np.logical_and, [BOOL] * 3, x, y), tests)
+    )
 
 
 def solved(lowering: Lowering) -> None:
     """Lower `numpy.linalg.solve`."""
-    found = lowering.options("a", "b")
-    a, b = lowering.source(found["a"]), lowering.source(found["b"])
+    a, b = lowering.sources("a", "b")
     if is_small(a, b) and (len(b.shape) == 1 or b.shape[-1] <= COLUMNS):
-        vector = len(b.shape) == 1
-        sides, out = (
-            with_axis(ref, len(ref.shape)) if vector else ref for ref in (b, lowering.out)
-        )
-        eliminated(lowering, a, sides, out)
+        eliminated(lowering, a, *in_columns(b, lowering.out))
         return
     if is_shared(lowering, a) and len(b.shape) <= 2 and b.dtype.kind in "biuf" + a.dtype.kind:
         by_factors(lowering, a, b)
         return
     ufunc = lapack("solve1" if len(b.shape) == 1 else "solve")
-    computed(lowering, ufunc, [a, b], [lowering.out], may_fail=True)
+    computed(lowering, ufunc, [a, b], [lowering.out])
+
+
+def in_columns(b: MemRef, out: MemRef) -> tuple[MemRef, MemRef]:
+    """Give right sides and solutions in columns, also where there is one of each, a vector."""
+    if len(b.shape) > 1:
+        return b, out
+    return with_axis(b, 1), with_axis(out, len(out.shape))
 
 
 def of_values(lowering: Lowering) -> None:
-    """Lower singular values and vectors."""
-    found = lowering.options("a", "full_matrices", "compute_uv", "hermitian", "ties")
-    if found.get("hermitian", False) is not False:
-        raise NotLowerable("it has options")
+    """Lower singular values, with vectors or without."""
+    found = lowering.options("a", "full_matrices", "compute_uv", "hermitian", "ties", "x")
     outs = lowering.outs
-    source = lowering.source(found["a"])
-    end = "" if len(outs) == 1 else "_f" if found.get("full_matrices", True) else "_s"
-    computed(lowering, lapack(f"svd{{}}{end}", source.shape), [source], outs, may_fail=True)
-
-
-def of_values_alone(lowering: Lowering) -> None:
-    """Lower singular values without vectors."""
-    found = lowering.options("a", "hermitian") if lowering.call.args else lowering.options("x")
-    if found.get("hermitian", False) is not False:
+    if found.get("hermitian", False) is not False or len(lowering.call.args) > 1 + (len(outs) > 1):
         raise NotLowerable("it has options")
     source = lowering.source(found.get("a", found.get("x")))
-    computed(lowering, lapack("svd{}", source.shape), [source], [lowering.out], may_fail=True)
+    end = "" if len(outs) == 1 else "_f" if found.get("full_matrices", True) else "_s"
+    computed(lowering, lapack(f"svd{{}}{end}", source.shape), [source], outs)
 
 
 def orthogonal(lowering: Lowering) -> None:
@@ -379,21 +348,18 @@ def orthogonal(lowering: Lowering) -> None:
     dtype = np.result_type(DOUBLE, source.dtype)
     stack = source.shape[:-2]
     factors = lowering.temporary(source.shape, dtype)
-    converted_to(lowering, source, factors)
+    copy(lowering, source, factors)
     tau = lowering.temporary((*stack, min(m, n)), dtype)
     over_stack(lowering, lapack("qr_r_raw{}", source.shape), [factors], [tau, factors])
     if mode != "r":
         loop = "qr_complete" if mode == "complete" and m > n else "qr_reduced"
-        computed(lowering, lapack(loop), [factors, tau], outs[:1])
+        computed(lowering, lapack(loop), [factors, tau], outs[:1], may_fail=False)
     above = outs[-1]
     rows = factors.part((..., slice(above.shape[-2]), slice(None)))
     height, width = above.shape[-2:]
     mask = lowering.constant(np.tri(height, width, -1, dtype=bool))
-    nest = lowering.nest(above.shape)
-    where = nest.read(mask.broadcast(above.shape))
-    zero = nest.read(lowering.constant(np.zeros((), dtype)).broadcast(above.shape))
     kinds = (BOOL, dtype, dtype, dtype)
-    nest.write(nest.op(np.where, kinds, where, zero, nest.read(rows)), above)
+    lowering.apply(np.where, kinds, (mask, Literal.of(0, dtype), rows), above)
 
 
 def least(lowering: Lowering) -> None:
@@ -411,33 +377,24 @@ def least(lowering: Lowering) -> None:
     rcond = np.finfo(dtype).eps * max(n, m) if rcond is None else rcond
     if not isinstance(rcond, (int, float, np.floating)):
         raise NotLowerable("it has options")
-    if len(b.shape) == 1:
-        b, x = (ref.seen(lambda array: array[:, None]) for ref in (b, x))
+    b, x = in_columns(b, x)
     given = [converted(lowering, ref, dtype) for ref in (a, b)]
-    real = np.empty(0, dtype).real.dtype
-    made = [
-        ref if ref.dtype == kind else lowering.temporary(ref.shape, kind)
-        for ref, kind in ((x, dtype), (residuals, real), (rank, np.dtype(np.intc)), (values, real))
-    ]
+    real, count = np.empty(0, dtype).real.dtype, np.dtype(np.intc)
+    outs = x, residuals, rank, values
+    made = places_for(lowering, outs, (dtype, real, count, real))
     limit = lowering.constant(np.array(rcond, real))
     over_stack(lowering, lapack("lstsq{}", a.shape), [*given, limit], made)
     check(lowering, made[0], 2)
-    word = lowering.temporary((), BOOL)
     nest = lowering.nest(())
-    full = nest.read(lowering.constant(np.array(n, np.intc)))
-    count = np.dtype(np.intc)
-    nest.write(nest.op(np.equal, (count, count, BOOL), nest.read(made[2]), full), word)
-    lowering.work.append(RuntimeCheck(word, 1))
-    for there, ref in zip(made, (x, residuals, rank, values), strict=True):
-        if there is not ref:
-            converted_to(lowering, there, ref)
+    full = Literal.of(n, count)
+    lowering.require(nest, nest.op(np.equal, (count, count, BOOL), nest.read(made[2]), full))
+    for there, ref in zip(made, outs, strict=True):
+        copy(lowering, there, ref)
 
 
 # LAPACK's routines, which SciPy has in capsules
 
-CALLED = """
-<place>
-  call void %data(<given>)
+CALLED = """  call void %data(<given>)
   %said = load i32, ptr %info
   %well = icmp eq i32 %said, 0
   %word = zext i1 %well to i8
@@ -446,7 +403,7 @@ CALLED = """
 
 
 @functools.cache
-def calling(given: Sequence[str], operands: int) -> LLVMFunction:
+def calling(given: Sequence[str], operands: int, status: int) -> LLVMFunction:
     """Write the loop that calls a routine of Fortran's, whose address it is given as its data.
 
     Parameters
@@ -454,15 +411,13 @@ def calling(given: Sequence[str], operands: int) -> LLVMFunction:
     given : sequence of str
         What the routine takes: ``d2`` is the second length, ``a1`` the second operand.
     operands : int
-        How many there are; the last one becomes whether all was well.
+        How many there are.
+    status : int
+        Which of them becomes whether all was well.
     """
-    place = []
-    for k in range(operands):
-        place.append(f"  %o{k} = mul i64 %i, %s{k}")
-        place.append(f"  %a{k} = getelementptr i8, ptr %p{k}, i64 %o{k}")
     lengths = sorted({name for name in given if name[0] == "d"})
     ahead = [f"  %{name} = getelementptr i64, ptr %dims, i64 {name[1:]}" for name in lengths]
-    body = CALLED.replace("<place>", "\n".join(place)).replace("<status>", f"%a{operands - 1}")
+    body = CALLED.replace("<status>", f"%a{status}")
     body = body.replace("<given>", ", ".join(f"ptr %{name}" for name in given))
     return framed(operands, "\n".join(["  %info = alloca i32", *ahead]), body)
 
@@ -494,17 +449,27 @@ def routine_of(name: str, dtype: np.dtype[Any], signature: str) -> int:
     return found
 
 
-def called(
+def call_routine(
     lowering: Lowering,
     callee: Callee,
     reads: list[MemRef],
     writes: list[MemRef],
     lengths: tuple[int, ...],
     cost: int,
+    stack: Sequence[int] = (),
 ) -> None:
-    """Call a routine once; what it changes is both read and, beyond its operands, written."""
-    steps = (0,) * (len(reads) + len(writes))
-    lowering.work.append(ExternalCall(callee, reads, writes, (1, *lengths), steps, cost=cost))
+    """Call a routine, once or for each of a stack, and leave to NumPy where it says no.
+
+    The first result is for that; what it changes is both read and, beyond its operands, written.
+    """
+    steps = tuple(ref.strides[0] if stack else 0 for ref in (*reads, *writes))
+    sizes = (*(stack or [1]), *lengths)
+    lowering.work.append(ExternalCall(callee, reads, writes, sizes, steps, cost=cost))
+    if stack:
+        nest = lowering.nest(tuple(stack))
+        lowering.require(nest, nest.read(writes[0]))
+    else:
+        lowering.work.append(RuntimeCheck(writes[0], 1))
 
 
 def is_fortran(ref: MemRef) -> bool:
@@ -513,25 +478,23 @@ def is_fortran(ref: MemRef) -> bool:
     return (n == 1 or down == size) and (k == 1 or beside == n * size)
 
 
-def in_fortran(lowering: Lowering, ref: MemRef, dtype: np.dtype[Any], *, new: bool) -> MemRef:
-    """Give matrices in the order of Fortran, of a dtype; new ones if they are written over."""
-    if not new and ref.dtype == dtype and is_fortran(ref):
-        return ref
-    *stack, n, k = ref.shape
-    there = lowering.temporary((*stack, k, n), dtype).seen(lambda array: array.mT)
-    converted_to(lowering, ref, there)
-    return there
+def fortran_copy(
+    lowering: Lowering, ref: MemRef, dtype: np.dtype[Any], target: MemRef | None = None
+) -> MemRef:
+    """Copy matrices in the order of Fortran: to where a result is wanted, if that has it."""
+    if target is None or not is_fortran(target):
+        *stack, n, k = ref.shape
+        target = lowering.temporary((*stack, k, n), dtype).seen(lambda array: array.mT)
+    copy(lowering, ref, target)
+    return target
 
 
 def check_finite(lowering: Lowering, *refs: MemRef) -> None:
     """Leave to NumPy what is not finite, which SciPy refuses."""
     for ref in refs:
         if ref.dtype.kind in "fc":
-            word = lowering.temporary((), BOOL)
             nest = lowering.nest(ref.shape)
-            finite = nest.op(np.isfinite, (ref.dtype, BOOL), nest.read(ref))
-            ended(nest, np.logical_and, finite, range(len(ref.shape)), word)
-            lowering.work.append(RuntimeCheck(word, 1))
+            lowering.require(nest, nest.op(np.isfinite, (ref.dtype, BOOL), nest.read(ref)))
 
 
 def by_routine(
@@ -558,33 +521,20 @@ def by_routine(
         Letters that say what is wanted.
     out : MemRef
     """
-    dtype = out.dtype
-    target = out
-    if len(b.shape) == 1:
-        b, target = (ref.seen(lambda array: array[..., None]) for ref in (b, out))
+    b, target = in_columns(b, out)
+    dtype = target.dtype
     *stack, n, k = target.shape
     if dtype.char not in PREFIXES or len(stack) > 1 or 0 in stack:
         raise NotLowerable("of such shapes and dtypes")
-    address = routine_of(routine, dtype, signature)
-    matrix = in_fortran(lowering, a.broadcast((*stack, n, n)), dtype, new=False)
-    b = b.broadcast(target.shape)
-    if is_fortran(target):
-        x = target
-        converted_to(lowering, b, x)
-    else:
-        x = in_fortran(lowering, b, dtype, new=True)
-    solved, all_solved = lowering.temporary(tuple(stack), BOOL), lowering.temporary((), BOOL)
-    callee = Callee(calling(tuple(given), 3), address, routine)
-    lengths = (*(stack or [1]), n, k, *map(ord, words))
-    reads, writes = [matrix, x], [solved, x]
-    steps = tuple(ref.strides[0] if stack else 0 for ref in (*reads, *writes))
-    cost = math.prod(target.shape) * n // 2
-    lowering.work.append(ExternalCall(callee, reads, writes, lengths, steps, cost=cost))
-    nest = lowering.nest(tuple(stack))
-    ended(nest, np.logical_and, nest.read(solved), range(len(stack)), all_solved)
-    lowering.work.append(RuntimeCheck(all_solved, 1))
-    if x is not target:
-        converted_to(lowering, x, target)
+    callee = Callee(calling(tuple(given), 3, 2), routine_of(routine, dtype, signature), routine)
+    matrix = a.broadcast((*stack, n, n))
+    if matrix.dtype != dtype or not is_fortran(matrix):
+        matrix = fortran_copy(lowering, matrix, dtype)
+    x = fortran_copy(lowering, b.broadcast(target.shape), dtype, target)
+    solved = lowering.temporary(tuple(stack), BOOL)
+    lengths, cost = (n, k, *map(ord, words)), math.prod(target.shape) * n // 2
+    call_routine(lowering, callee, [matrix, x], [solved, x], lengths, cost, stack)
+    copy(lowering, x, target)
 
 
 def triangular(lowering: Lowering) -> None:
@@ -660,15 +610,15 @@ def is_lower(lowering: Lowering, a: MemRef) -> bool:
 
 
 def factorising(dtype: np.dtype[Any]) -> Callee:
-    """Find what factorises: of a matrix, the pivots, and whether all was well."""
-    given = ("d1", "d1", "a0", "d1", "a1", "info")
-    return Callee(calling(given, 3), routine_of("getrf", dtype, "iixiii"), "getrf")
+    """Find what factorises: of a matrix, whether all was well, and the pivots."""
+    given = ("d1", "d1", "a0", "d1", "a2", "info")
+    return Callee(calling(given, 3, 1), routine_of("getrf", dtype, "iixiii"), "getrf")
 
 
 def substituting(dtype: np.dtype[Any]) -> Callee:
     """Find what solves: of factors, pivots, the solution, and whether all was well."""
     given = ("d3", "d1", "d2", "a0", "d1", "a1", "a2", "d1", "info")
-    return Callee(calling(given, 4), routine_of("getrs", dtype, "ciixiixii"), "getrs")
+    return Callee(calling(given, 4, 3), routine_of("getrs", dtype, "ciixiixii"), "getrs")
 
 
 def factors_of(lowering: Lowering, a: MemRef) -> tuple[MemRef, MemRef, str]:
@@ -678,10 +628,9 @@ def factors_of(lowering: Lowering, a: MemRef) -> tuple[MemRef, MemRef, str]:
         if ref in known:
             return (*known[ref], letter)
     n = a.shape[0]
-    lu = in_fortran(lowering, a, a.dtype, new=True)
+    lu = fortran_copy(lowering, a, a.dtype)
     pivots, word = lowering.temporary((n,), np.intc), lowering.temporary((), BOOL)
-    called(lowering, factorising(a.dtype), [lu], [pivots, word, lu], (n,), n**3 // 4)
-    lowering.work.append(RuntimeCheck(word, 1))
+    call_routine(lowering, factorising(a.dtype), [lu], [word, pivots, lu], (n,), n**3 // 4)
     check_pivots(lowering, lu)
     known[a] = lu, pivots
     return lu, pivots, "N"
@@ -694,16 +643,15 @@ def check_pivots(lowering: Lowering, lu: MemRef) -> None:
     """
     parts = [lu] if lu.dtype.kind == "f" else [lu.seen(np.real), lu.seen(np.imag)]
     real = parts[0].dtype
-    largest, word = lowering.temporary((), real), lowering.temporary((), BOOL)
+    largest = lowering.temporary((), real)
     nest = lowering.nest(lu.shape)
-    ended(nest, np.maximum, sum_of_sizes(nest, parts), (0, 1), largest)
+    nest.reduce(np.maximum, sum_of_sizes(nest, parts), (0, 1), largest)
     pivots = [part.seen(np.diagonal) for part in parts]
     nest = lowering.nest(pivots[0].shape)
     least = Literal.of(16 * lu.shape[0] * np.finfo(real).eps, real)
     bound = nest.op(np.multiply, [real] * 3, nest.read(largest.broadcast(nest.shape)), least)
-    large = nest.op(np.greater, (real, real, BOOL), sum_of_sizes(nest, pivots), bound)
-    ended(nest, np.logical_and, large, (0,), word)
-    lowering.work.append(RuntimeCheck(word, 1))
+    sizes = sum_of_sizes(nest, pivots)
+    lowering.require(nest, nest.op(np.greater, (real, real, BOOL), sizes, bound))
 
 
 def sum_of_sizes(nest: LoopNest, parts: Sequence[MemRef]) -> Argument:
@@ -717,27 +665,20 @@ def by_factors(lowering: Lowering, a: MemRef, b: MemRef) -> None:
 
     Where nan and inf come to depends on the order of elimination: of the transpose, it is another.
     """
-    out = lowering.out
     lu, pivots, letter = factors_of(lowering, a)
-    target = out
-    if len(b.shape) == 1:
-        b, target = (ref.seen(lambda array: array[:, None]) for ref in (b, out))
+    b, target = in_columns(b, lowering.out)
     n, k = b.shape
-    x = target if is_fortran(target) else in_fortran(lowering, b, a.dtype, new=True)
-    if x is target:
-        converted_to(lowering, b, x)
-    word = lowering.temporary((), BOOL)
-    lengths = n, k, ord(letter)
-    called(lowering, substituting(a.dtype), [lu, pivots, x], [word, x], lengths, n * n * k // 2)
-    lowering.work.append(RuntimeCheck(word, 1))
+    x = fortran_copy(lowering, b, a.dtype, target)
+    word, lengths = lowering.temporary((), BOOL), (n, k, ord(letter))
+    callee = substituting(a.dtype)
+    call_routine(lowering, callee, [lu, pivots, x], [word, x], lengths, n * n * k // 2)
     check_finite(lowering, x)
-    if x is not target:
-        converted_to(lowering, x, target)
+    copy(lowering, x, target)
 
 
 def inverted(lowering: Lowering) -> None:
     """Lower `numpy.linalg.inv`."""
-    a = lowering.source(lowering.options("a")["a"])
+    (a,) = lowering.sources("a")
     if is_small(a):
         eliminated(lowering, a, None, lowering.out)
     elif is_lower(lowering, a):  # of the transpose, in whose order the result lies
@@ -746,7 +687,7 @@ def inverted(lowering: Lowering) -> None:
     elif is_shared(lowering, a):
         by_factors(lowering, a, lowering.constant(np.eye(a.shape[0])))
     else:
-        computed(lowering, lapack("inv"), [a], [lowering.out], may_fail=True)
+        computed(lowering, lapack("inv"), [a], [lowering.out])
 
 
 ROUTINES: Mapping[str, Callable[[Lowering], None]] = {"trtrs": triangular, "potrs": positive}
@@ -756,7 +697,7 @@ ROUTINES: Mapping[str, Callable[[Lowering], None]] = {"trtrs": triangular, "potr
 # Fourier transforms
 
 
-POCKETFFT = module_named("numpy.fft._pocketfft_umath")
+POCKETFFT: Any = getattr(np.fft, "_pocketfft_umath", None)
 SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
@@ -796,29 +737,11 @@ def transformed(
     except TypeError:
         raise NotLowerable("of such dtypes") from None
     source = converted(lowering, ref, dtypes[0])
-    there = out if out.dtype == dtypes[2] else lowering.temporary(out.shape, dtypes[2])
+    (there,) = places_for(lowering, [out], dtypes[2:])
     by_last = [each.seen(lambda array: np.moveaxis(array, axis, -1)) for each in (source, there)]
     fixed = lowering.constant(np.array(factor, dtypes[1]))
     over_stack(lowering, ufunc, [by_last[0], fixed], by_last[1:])
-    if there is not out:
-        converted_to(lowering, there, out)
-
-
-def along_axis(kind: str) -> Callable[[Lowering], None]:
-    """Make what lowers a transform along one axis."""
-
-    def lower(lowering: Lowering) -> None:
-        found = lowering.options("a", "n", "axis", "norm", "out")
-        if found.get("out") is not None:
-            raise NotLowerable("it has options")
-        ref, axis = lowering.source(found["a"]), operator.index(found.get("axis", -1))
-        length = found.get("n")
-        if length is None:
-            length = ref.shape[axis] if kind != "irfft" else 2 * (ref.shape[axis] - 1)
-        args = operator.index(length), axis, found.get("norm"), kind
-        transformed(lowering, ref, lowering.out, *args)
-
-    return lower
+    copy(lowering, there, out)
 
 
 @functools.cache
@@ -829,14 +752,26 @@ def goes_backwards() -> bool:
     return bool(np.array_equal(np.fft.rfftn(x), backwards))
 
 
-def along_axes(kind: str, axes: Iterable[int] | None) -> Callable[[Lowering], None]:
-    """Make what lowers a transform along several axes, which are those of NumPy's default."""
+def along(kind: str, axes: Any, *names: str) -> Callable[[Lowering], None]:
+    """Make what lowers a transform along one axis or several.
+
+    Parameters
+    ----------
+    kind : {"fft", "ifft", "rfft", "irfft"}
+    axes : int, iterable of int or None
+        Those of NumPy's default.
+    *names : str
+        What the lengths and the axes are called; one of each, where those are numbers.
+    """
 
     def lower(lowering: Lowering) -> None:
-        found = lowering.options("a", "s", "axes", "norm", "out")
+        found = lowering.options("a", *names, "norm", "out")
         if found.get("out") is not None:
             raise NotLowerable("it has options")
-        ref, lengths, over = lowering.source(found["a"]), found.get("s"), found.get("axes", axes)
+        ref = lowering.source(found["a"])
+        lengths, over = found.get(names[0]), found.get(names[1], axes)
+        if names[1] == "axis":
+            lengths, over = None if lengths is None else [lengths], [over]
         if over is None:
             over = range(-len(ref.shape), 0) if lengths is None else range(-len(lengths), 0)
         over = [*map(operator.index, over)]
@@ -869,11 +804,18 @@ def along_axes(kind: str, axes: Iterable[int] | None) -> Callable[[Lowering], No
     return lower
 
 
+ALONG: Mapping[str, Any] = {
+    "": (-1, "n", "axis"),
+    "n": (None, "s", "axes"),
+    "2": ((-2, -1), "s", "axes"),
+}
+"""By how the names of transforms end: the default axes, and what lengths and axes are called."""
+
 UPLO = {"L": "lo", "U": "up"}
 OURS: Mapping[Any, Callable[[Lowering], None]] = {
     hermitian_eigenpairs: of_one("eigh_", "a", "uplo", "ties", by=UPLO),
     singular_triplets: of_values,
-    singular_values: of_values_alone,
+    singular_values: of_values,
     qr_factors: orthogonal,
 }
 LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
@@ -885,14 +827,14 @@ LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     np.linalg.eigh: of_one("eigh_", "a", "UPLO", by=UPLO),
     np.linalg.eigvalsh: of_one("eigvalsh_", "a", "UPLO", by=UPLO),
     np.linalg.svd: of_values,
-    np.linalg.svdvals: of_values_alone,
+    np.linalg.svdvals: of_values,
     np.linalg.qr: orthogonal,
     np.linalg.lstsq: least,
     **OURS,
     **{inspect.unwrap(function): lower for function, lower in OURS.items()},
-    **{getattr(np.fft, name): along_axis(name) for name in ("fft", "ifft", "rfft", "irfft")},
-    **{getattr(np.fft, f"{name}n"): along_axes(name, None) for name in ("fft", "ifft", "rfft")},
-    **{getattr(np.fft, f"{name}2"): along_axes(name, (-2, -1)) for name in ("fft", "ifft", "rfft")},
-    np.fft.irfftn: along_axes("irfft", None),
-    np.fft.irfft2: along_axes("irfft", (-2, -1)),
+    **{
+        getattr(np.fft, kind + end): along(kind, *options)
+        for kind in ("fft", "ifft", "rfft", "irfft")
+        for end, options in ALONG.items()
+    },
 }

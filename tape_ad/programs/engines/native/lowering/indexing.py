@@ -19,14 +19,8 @@ from tape_ad.programs.engines.native.codegen.gathers import (
     marking,
     masking,
 )
-from tape_ad.programs.engines.native.ir import (
-    Callee,
-    ExternalCall,
-    Literal,
-    LoopNest,
-    MemRef,
-    RuntimeCheck,
-)
+from tape_ad.programs.engines.native.codegen.ir_builder import BOOL
+from tape_ad.programs.engines.native.ir import Callee, ExternalCall, Literal, MemRef, RuntimeCheck
 from tape_ad.programs.engines.native.lowering.calls import (
     Lowering,
     NotLowerable,
@@ -34,7 +28,6 @@ from tape_ad.programs.engines.native.lowering.calls import (
     copy,
     fill,
 )
-from tape_ad.programs.engines.native.lowering.reductions import ended
 from tape_ad.programs.program import Value, values_in
 from tape_ad.rules.maps.indexing import Index, added_at, picked_elements, scatter
 from tape_ad.rules.numpy import updates
@@ -100,8 +93,7 @@ def integers(lowering: Lowering, entry: Any) -> MemRef:
     if ref.dtype == np.int64:
         return ref
     wide = lowering.temporary(ref.shape, np.int64)
-    nest = lowering.nest(ref.shape)
-    nest.write(nest.read(ref), wide)
+    copy(lowering, ref, wide)
     return wide
 
 
@@ -199,9 +191,6 @@ def span_of(entry: Any, length: int) -> tuple[int, int] | None:
     return index, index + 1
 
 
-BOOL = np.dtype(bool)
-
-
 # Where integers lead to
 
 
@@ -219,10 +208,10 @@ def led(lowering: Lowering, what: str, at: Picked, source: MemRef, target: MemRe
     reads = [geometry.along(shape, none), *at.indices]
     if what == MIXED:
         reads.append(repeated(lowering, at, geometry).along(shape, none))
-    loop = gathering(what, target.dtype, len(at.indices))
-    nest = LoopNest(shape, [*reads, source], callee=Callee(loop, 0, what), ordered=what != GATHER)
-    nest.writes = [(-1, target), (-1, status.along(shape, none))]
-    lowering.work += [nest, RuntimeCheck(status, 0)]
+    callee = Callee(gathering(what, target.dtype, len(at.indices)), 0, what)
+    writes = [target, status.along(shape, none)]
+    lowering.loop(callee, shape, [*reads, source], writes, ordered=what != GATHER)
+    lowering.work.append(RuntimeCheck(status, 0))
 
 
 def repeated(lowering: Lowering, at: Picked, geometry: MemRef) -> MemRef:
@@ -230,11 +219,11 @@ def repeated(lowering: Lowering, at: Picked, geometry: MemRef) -> MemRef:
     (array,) = at.arrays
     marks, twice = lowering.temporary((at.geometry[0],), np.uint8), flag(lowering)
     fill(lowering, 0, marks)
-    none = (0,) * len(array.shape)
-    nest = LoopNest(array.shape, [geometry.along(array.shape, none), array], ordered=True)
-    nest.callee = Callee(marking(), 0, "find duplicates")
-    nest.writes = [(-1, marks.along(array.shape, none)), (-1, twice.along(array.shape, none))]
-    lowering.work.append(nest)
+    lengths, *writes = (
+        each.along(array.shape, (0,) * len(array.shape)) for each in (geometry, marks, twice)
+    )
+    callee = Callee(marking(), 0, "find duplicates")
+    lowering.loop(callee, array.shape, [lengths, array], writes, ordered=True)
     return twice
 
 
@@ -269,7 +258,7 @@ def chosen_by(lowering: Lowering, key: Any, shape: tuple[int, ...]) -> MemRef | 
 def masked(lowering: Lowering, mask: MemRef, source: MemRef, target: MemRef, count: int) -> None:
     """Collect what a mask chooses, or spread it if there are fewer elements than the mask has."""
     spreads = source.shape == (count,) and target.shape == mask.shape
-    total, word = lowering.temporary((), np.int64), lowering.temporary((), BOOL)
+    total = lowering.temporary((), np.int64)
     callee = Callee(masking(target.dtype, spreads=spreads), 0, "spread" if spreads else "collect")
     refs = [flattened(lowering, mask), flattened(lowering, source)]
     size = math.prod(mask.shape)
@@ -282,9 +271,8 @@ def masked(lowering: Lowering, mask: MemRef, source: MemRef, target: MemRef, cou
     if aside:
         copy(lowering, there, target)
     nest, kinds = lowering.nest(()), (total.dtype, total.dtype, BOOL)
-    same = nest.op(np.equal, kinds, nest.read(total), Literal.of(count, total.dtype))
-    nest.write(same, word)
-    lowering.work.append(RuntimeCheck(word, 1))
+    expected = Literal.of(count, total.dtype)
+    lowering.require(nest, nest.op(np.equal, kinds, nest.read(total), expected))
 
 
 def spread_out(lowering: Lowering, mask: MemRef, values: MemRef, dtype: np.dtype[Any]) -> MemRef:
@@ -314,15 +302,10 @@ def as_bincount(lowering: Lowering) -> None:
         raise NotLowerable("such a count")
     size, none = index.shape, (0,)
     nest, kinds = lowering.nest(size), (index.dtype, index.dtype, BOOL)
-    word, x = lowering.temporary((), BOOL), nest.read(index)
-    fine = nest.op(np.greater_equal, kinds, x, Literal.of(0, index.dtype))
-    ended(nest, np.logical_and, fine, (0,), word)
-    lowering.work.append(RuntimeCheck(word, 1))
+    x, first, last = nest.read(index), *(Literal.of(n, index.dtype) for n in (0, count - 1))
+    lowering.require(nest, nest.op(np.greater_equal, kinds, x, first))
     if least < count:  # there are as many as the largest number asks for
-        word = lowering.temporary((), BOOL)
-        last = Literal.of(count - 1, index.dtype)
-        ended(nest, np.logical_or, nest.op(np.equal, kinds, x, last), (0,), word)
-        lowering.work.append(RuntimeCheck(word, 1))
+        lowering.require(nest, nest.op(np.equal, kinds, x, last), np.logical_or)
     if weights is None:
         added = lowering.constant(np.ones((), out.dtype))
     else:
@@ -354,18 +337,10 @@ def as_take_along_axis(lowering: Lowering) -> None:
         raise NotLowerable("such an axis")
     axis = operator.index(axis) % len(ref.shape)
     integers = picked(lowering, ref, (slice(None),) * axis + (given["indices"],)).arrays[0]
-    strides = list(
-        ref.broadcast(
-            tuple(n if k != axis else ref.shape[axis] for k, n in enumerate(out.shape))
-        ).strides
-    )
-    strides[axis] = 0
-    at = Picked(
-        ref.along(out.shape, tuple(strides)),
-        [integers],
-        [integers.broadcast(out.shape)],
-        [ref.shape[axis], ref.strides[axis]],
-    )
+    whole = ref.broadcast((*out.shape[:axis], ref.shape[axis], *out.shape[axis + 1 :]))
+    base = whole.spread(out.shape, (axis,))
+    geometry = [ref.shape[axis], ref.strides[axis]]
+    at = Picked(base, [integers], [integers.broadcast(out.shape)], geometry)
     led(lowering, GATHER, at, at.base, out)
 
 
@@ -389,16 +364,16 @@ def stacked(ref: MemRef, index: Index) -> tuple[tuple[Any, ...], MemRef]:
 
 def as_pushed(lowering: Lowering) -> None:
     """Lower `picked_elements`, which picks by an index behind a stack."""
-    t, index = lowering.call.args
+    t, index = lowering.arguments("t", "index")
     key, out = stacked(lowering.out, index)
     gathered(lowering, lowering.ref(t), key, out)
 
 
 def as_scatter(lowering: Lowering) -> None:
     """Lower `scatter`: zeros, and what is put or added there."""
-    given = lowering.options("ct", "index")
-    index, out = given["index"], lowering.out
-    key, ct = stacked(lowering.ref(given["ct"]), index)
+    given, index = lowering.arguments("ct", "index")
+    out = lowering.out
+    key, ct = stacked(lowering.ref(given), index)
     if ct.dtype != out.dtype:
         raise NotLowerable("another dtype")
     if not has_arrays(key):
@@ -434,10 +409,7 @@ def as_added_at(lowering: Lowering) -> None:
     ct = given["ct"]
     key, ref = stacked(assignable(lowering, ct, out.dtype), index)
     if not has_arrays(key):
-        boxes = around(out, key)
-        new = boxes is not None and out.root is not total.root
-        for box, before in [(out, total)] if boxes is None else same_boxes(boxes, out, total, key):
-            copy(lowering, before, box, apart=new)
+        new = copied_around(lowering, total, out, key)
         part = out.part(key)
         nest = lowering.nest(part.shape)
         nest.apart = new
@@ -447,23 +419,24 @@ def as_added_at(lowering: Lowering) -> None:
         return
     mask = chosen_by(lowering, key, out.shape)
     if mask is not None:
-        added = spread_out(lowering, mask, ref, out.dtype)
-        nest, dtype = lowering.nest(out.shape), out.dtype
+        added, dtype = spread_out(lowering, mask, ref, out.dtype), out.dtype
+        nest = lowering.nest(out.shape)
         one = nest.read(total)
         both = nest.op(np.add, [dtype] * 3, one, nest.read(added))
-        kinds = (BOOL, dtype, dtype, dtype)
-        nest.write(nest.op(np.where, kinds, nest.read(mask), both, one), out)
+        nest.write(nest.op(np.where, (BOOL, *[dtype] * 3), nest.read(mask), both, one), out)
         return
     at = picked(lowering, out, key)
     copy(lowering, total, out)
     led(lowering, ADD, at, ref.broadcast(at.shape), at.base)
 
 
-def same_boxes(
-    boxes: list[MemRef], out: MemRef, other: MemRef, key: Any
-) -> list[tuple[MemRef, MemRef]]:
-    """Pair boxes of one array with those of another one."""
-    return list(zip(boxes, around(other, key) or (), strict=True))
+def copied_around(lowering: Lowering, base: MemRef, out: MemRef, key: Any) -> bool:
+    """Copy what a basic key leaves out, or everything; tell whether what it selects is new."""
+    boxes, before = around(out, key), around(base, key)
+    new = boxes is not None and out.root is not base.root
+    for one, other in zip(before or [base], boxes or [out], strict=True) if boxes != [] else ():
+        copy(lowering, one, other, apart=new)
+    return new
 
 
 def as_updated(lowering: Lowering) -> None:
@@ -489,10 +462,9 @@ def as_updated(lowering: Lowering) -> None:
         copy(lowering, base, out)
         led(lowering, PUT, at, fitted(value, at.shape), at.base)
         return
-    boxes = around(out, key) if window is None else None
-    new = boxes is not None and out.root is not base.root
-    for box, before in [(out, base)] if boxes is None else same_boxes(boxes, out, base, key):
-        copy(lowering, before, box, apart=new)
+    new = window is None and copied_around(lowering, base, out, key)
+    if window is not None:
+        copy(lowering, base, out)
     part = target.part(key)
     copy(lowering, fitted(value, part.shape), part, apart=new)
 
@@ -528,25 +500,21 @@ def assigned_by_mask(
             raise NotLowerable("as many values as a mask has of truths")
         else:
             given = given.along(given.shape[1:], given.strides[1:])
-    nest = lowering.nest(target.shape)
-    where = nest.read(mask.along(target.shape, mask.strides + (0,) * rest))
-    dtype = target.dtype
-    one, other = nest.read(given.broadcast(target.shape)), nest.read(before)
-    nest.write(nest.op(np.where, (BOOL, dtype, dtype, dtype), where, one, other), target)
+    where = mask.along(target.shape, mask.strides + (0,) * rest)
+    lowering.apply(np.where, (BOOL, *[target.dtype] * 3), (where, given, before), target)
 
 
 def as_outside(lowering: Lowering) -> None:
     """Lower `outside`: ones, and zeros where a key selects."""
-    _, key = lowering.call.args
+    _, key = lowering.arguments("shape", "key")
     out = lowering.out
     if is_mask(key):
         mask = lowering.ref(key)
         deep = len(mask.shape)
         if mask.shape != out.shape[:deep]:
             raise NotLowerable("a mask of another shape")
-        nest = lowering.nest(out.shape)
-        where = nest.read(mask.along(out.shape, mask.strides + (0,) * (len(out.shape) - deep)))
-        nest.write(nest.op(np.logical_not, (BOOL, BOOL), where), out)
+        where = mask.along(out.shape, mask.strides + (0,) * (len(out.shape) - deep))
+        lowering.apply(np.logical_not, (BOOL, BOOL), (where,), out)
         return
     fill(lowering, True, out)
     assigned_false(lowering, out, key)
@@ -564,10 +532,10 @@ def assigned_false(lowering: Lowering, target: MemRef, key: Any) -> None:
 
 def as_outside_window(lowering: Lowering) -> None:
     """Lower `outside_window`: ones, and zeros where a key selects from a view."""
-    window, key = lowering.call.args
-    if is_mask(key) or len(lowering.call.outputs) != 1:
+    window, key = lowering.arguments("window", "key")
+    out = lowering.out
+    if is_mask(key):
         raise NotLowerable("such a key of a view")
-    (out,) = lowering.outs
     marks = lowering.temporary(window.array.shape, BOOL)
     target = in_marks(marks, window)
     fill(lowering, True, marks)
@@ -577,7 +545,7 @@ def as_outside_window(lowering: Lowering) -> None:
 
 def as_picked(lowering: Lowering) -> None:
     """Lower `picked`: an array of the shape that a key selects."""
-    shape, key = lowering.call.args
+    shape, key = lowering.arguments("shape", "key")
     no = assignable(lowering, False, BOOL).broadcast(tuple(shape))
     gathered(lowering, no, key, lowering.out)
 
@@ -588,7 +556,7 @@ def as_landed(lowering: Lowering) -> None:
     How many those are depends on the integers; NumPy takes over where there are not as many as
     when the program was captured.
     """
-    window, key = lowering.call.args
+    window, key = lowering.arguments("window", "key")
     numbers, positions = lowering.outs
     if is_mask(key) or not has_arrays(key):
         raise NotLowerable("a key without integers")
@@ -603,20 +571,12 @@ def as_landed(lowering: Lowering) -> None:
     shape, count = (math.prod(marks.shape),), math.prod(numbers.shape)
     most = lowering.constant(np.array(count))
     flat = marks.along(shape, (marks.dtype.itemsize,))
-    nest = LoopNest(
-        shape,
-        [most.along(shape, (0,)), flat],
-        callee=Callee(collecting(), 0, "collect marks"),
-        ordered=True,
-    )
-    nest.writes = [(-1, each.along(shape, (0,))) for each in (numbers, positions, state)]
-    lowering.work.append(nest)
-    other = lowering.temporary((), BOOL)
-    look = lowering.nest(())
-    found = look.read(state.along((), ()))
+    callee = Callee(collecting(), 0, "collect marks")
+    writes = [each.along(shape, (0,)) for each in (numbers, positions, state)]
+    lowering.loop(callee, shape, [most.along(shape, (0,)), flat], writes, ordered=True)
+    nest, kinds = lowering.nest(()), (state.dtype, state.dtype, BOOL)
     expected = Literal.of(count, state.dtype)
-    look.write(look.op(np.not_equal, (state.dtype, state.dtype, BOOL), found, expected), other)
-    lowering.work.append(RuntimeCheck(other, 0))
+    lowering.require(nest, nest.op(np.equal, kinds, nest.read(state.along((), ())), expected))
 
 
 def in_marks(marks: MemRef, window: Any) -> MemRef:

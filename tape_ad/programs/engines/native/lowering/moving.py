@@ -10,6 +10,7 @@ from attrs import frozen
 
 from tape_ad.programs.capture.tracers import cast
 from tape_ad.programs.engines.native.codegen.gathers import GATHER
+from tape_ad.programs.engines.native.codegen.ir_builder import BOOL
 from tape_ad.programs.engines.native.ir import Literal, MemRef, is_c_order
 from tape_ad.programs.engines.native.lowering.calls import (
     Lowering,
@@ -106,7 +107,6 @@ def first_of(array: Any, start: tuple[int, ...]) -> Box:
     return Box(start, tuple(shape), origin, tuple(strides))
 
 
-BOOL = np.dtype(bool)
 MOST = 2**20
 """How many elements of a result are looked for at most."""
 
@@ -156,9 +156,7 @@ def joined(lowering: Lowering) -> None:
         length = 1 if call.function is np.stack else source.shape[axis]
         entry = before if call.function is np.stack else slice(before, before + length)
         part = out.part((slice(None),) * axis + (entry,))
-        nest = lowering.nest(part.shape)
-        nest.apart = True
-        nest.write(nest.read(source), part)
+        copy(lowering, source, part, apart=True)
         before += length
 
 
@@ -196,11 +194,8 @@ def triangular(lowering: Lowering) -> None:
     ref, out, k = lowering.ref(given["m"]), lowering.out, given.get("k", 0)
     low = lowering.call.function is np.tril
     mask = np.tri(out.shape[-2], out.shape[-1], k=k if low else k - 1, dtype=bool) == low
-    nest = lowering.nest(out.shape)
-    where = nest.read(lowering.constant(mask).broadcast(out.shape))
-    dtypes = (BOOL, out.dtype, out.dtype, out.dtype)
-    zero = Literal.of(0, out.dtype)
-    nest.write(nest.op(np.where, dtypes, where, nest.read(ref.broadcast(out.shape)), zero), out)
+    args = lowering.constant(mask), ref, Literal.of(0, out.dtype)
+    lowering.apply(np.where, (BOOL, *[out.dtype] * 3), args, out)
 
 
 def diagonal(lowering: Lowering) -> None:
@@ -256,10 +251,8 @@ def by_addresses(lowering: Lowering, number: Any = 0, **options: Any) -> None:
             fill(lowering, number, target, apart=True)
             continue
         which = (box.first - APART // 2) // (2 * APART)
-        source = sources[which]
-        offset = source.offset + box.first - (2 * which + 1) * APART
-        ref = MemRef(source.root, offset, box.shape, box.strides, source.dtype)
-        copy(lowering, ref, target, apart=True)
+        behind = box.first - (2 * which + 1) * APART
+        copy(lowering, sources[which].along(box.shape, box.strides, behind), target, apart=True)
 
 
 MOVED: Mapping[Any, tuple[int, ...]] = {np.append: (0, 1), np.insert: (0, 2)}
@@ -272,9 +265,8 @@ def picked_one_by_one(lowering: Lowering, moved: Any, sources: list[MemRef]) -> 
         raise NotLowerable("too many pieces")
     (source,), out = sources, lowering.out
     lowest = int(moved.min())
-    offset = source.offset + lowest - APART
     ways = lowering.constant(np.ascontiguousarray(moved - lowest))
-    base = MemRef(source.root, offset, out.shape, (0,) * len(out.shape), source.dtype)
+    base = source.along(out.shape, (0,) * len(out.shape), lowest - APART)
     if source.dtype != out.dtype:
         raise NotLowerable("too many pieces of another dtype")
     at = Picked(base, [ways], [ways], [int(moved.max()) - lowest + 1, 1])
@@ -325,9 +317,7 @@ def differences(lowering: Lowering) -> None:
     for left in reversed(range(n)):
         one, other = (ref.part((*front, part)) for part in (slice(1, None), slice(-1)))
         target = lowering.temporary(one.shape, ref.dtype) if left else out
-        nest = lowering.nest(one.shape)
-        dtypes = (ref.dtype,) * 3
-        nest.write(nest.op(np.subtract, dtypes, nest.read(one), nest.read(other)), target)
+        lowering.apply(np.subtract, [ref.dtype] * 3, (one, other), target)
         ref = target
 
 

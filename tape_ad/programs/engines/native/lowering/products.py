@@ -16,8 +16,8 @@ from tape_ad.programs.engines.native.ir import (
     LoopNest,
     MemRef,
     Reduction,
-    RuntimeCheck,
     iteration_space,
+    strides_of,
 )
 from tape_ad.programs.engines.native.lowering.calls import (
     Lowering,
@@ -29,13 +29,12 @@ from tape_ad.programs.engines.native.lowering.calls import (
 )
 from tape_ad.programs.engines.native.lowering.generalized import over_stack
 from tape_ad.programs.engines.native.lowering.indexing import led, picked
-from tape_ad.programs.engines.native.lowering.reductions import brought_together, ended
+from tape_ad.programs.engines.native.lowering.reductions import brought_together
 from tape_ad.programs.passes.inlining import kind_of, resolved
 from tape_ad.programs.program import Value
 from tape_ad.record.spaces import times_ones
 from tape_ad.rules.base import along
 from tape_ad.rules.maps.matrix_products import scaled_rows, times_matrix
-from tape_ad.rules.nn.affine import linear, two_linear
 from tape_ad.rules.numpy.einsum import contract
 from tape_ad.rules.numpy.padding import Margins
 from tape_ad.rules.numpy.rearranging import Windows
@@ -118,7 +117,7 @@ def stacked(ufunc: np.ufunc, operands: Sequence[MemRef], out: MemRef) -> list[Me
 
 def by_rows(lowering: Lowering) -> None:
     """Lower `times_matrix`, unless it may only pick rows of a matrix, which NumPy looks into."""
-    x, y = lowering.call.args
+    x, y = lowering.arguments("rows", "right")
     if len(lowering.source(y).shape) == 2:
         raise NotLowerable("it may only pick rows")
     product_of(lowering, np.matmul, x, y, lowering.out)
@@ -129,11 +128,8 @@ def by_elements(lowering: Lowering, x: MemRef, y: MemRef, out: MemRef) -> None:
 
     A product of matrices adds each to 0, after which no zero is negative.
     """
-    nest = lowering.nest(out.shape)
-    kinds = [out.dtype] * 3
-    product = nest.op(
-        np.multiply, kinds, *(nest.read(each.broadcast(out.shape)) for each in (x, y))
-    )
+    nest, kinds = lowering.nest(out.shape), [out.dtype] * 3
+    product = multiply_all(nest, (x, y))
     if out.dtype.kind in "fc":
         product = nest.op(np.add, kinds, product, Literal.of(0, out.dtype))
     nest.write(product, out)
@@ -160,85 +156,38 @@ def by_terms(lowering: Lowering, x: MemRef, y: MemRef, out: MemRef) -> None:
 
 def as_dot(lowering: Lowering) -> None:
     """Lower `numpy.dot`."""
-    found = lowering.options("a", "b")
-    x, y = lowering.source(found["a"]), lowering.source(found["b"])
+    x, y = lowering.sources("a", "b")
     if not x.shape or not y.shape or (len(y.shape) > 2 and len(x.shape) > 1):
         raise NotLowerable("a product of such arrays")
-    if not elements_multiplied(lowering, (found["a"], found["b"]), (x, y)):
-        product_of(lowering, np.matmul, found["a"], found["b"], lowering.out)
+    if not elements_multiplied(lowering, (x, y)):
+        a, b = lowering.arguments("a", "b")
+        product_of(lowering, np.matmul, a, b, lowering.out)
 
 
-def elements_multiplied(lowering: Lowering, factors: Sequence[Any], refs: Sequence[MemRef]) -> bool:
+def elements_multiplied(lowering: Lowering, refs: Sequence[MemRef]) -> bool:
     """Lower the product of two elements, which NumPy does not add to 0.0: it may be -0.0."""
     if any(math.prod(ref.shape) != 1 for ref in refs):
         return False
-    dtypes = resolved(np.multiply, tuple(map(kind_of, factors)))
+    shape = lowering.out.shape
+    seen = [ref.seen(lambda element: element.reshape(shape)) for ref in refs]
+    multiply_elements(lowering, seen)
+    return True
+
+
+def multiply_elements(lowering: Lowering, refs: Sequence[MemRef]) -> None:
+    """Multiply the elements of two arguments, which lie as they are told to."""
+    dtypes = resolved(np.multiply, tuple(map(kind_of, lowering.arguments("a", "b"))))
     if dtypes is None:
         raise NotLowerable("a product of such arrays")
-    out = lowering.out
-    nest = lowering.nest(out.shape)
-    seen = [ref.seen(lambda element: element.reshape(out.shape)) for ref in refs]
-    args = [nest.cast(nest.read(ref), d) for ref, d in zip(seen, dtypes, strict=False)]
-    nest.write(nest.op(np.multiply, dtypes, *args), out)
-    return True
+    lowering.apply(np.multiply, dtypes, refs, lowering.out)
 
 
 def as_outer(lowering: Lowering) -> None:
     """Multiply each element of one vector with each of another."""
-    found = lowering.options("a", "b")
-    x, y = found["a"], found["b"]
-    dtypes = resolved(np.multiply, (kind_of(x), kind_of(y)))
-    refs = [lowering.source(x), lowering.source(y)]
-    out = lowering.out
-    if dtypes is None or any(len(ref.shape) != 1 for ref in refs):
+    x, y = lowering.sources("a", "b")
+    if len(x.shape) != 1 or len(y.shape) != 1:
         raise NotLowerable("a product of such arrays")
-    nest = lowering.nest(out.shape)
-    column, row = with_axis(refs[0], 1).broadcast(out.shape), refs[1].broadcast(out.shape)
-    args = [nest.cast(nest.read(p), d) for p, d in zip((column, row), dtypes, strict=False)]
-    nest.write(nest.op(np.multiply, dtypes, *args), out)
-
-
-def affine(lowering: Lowering) -> None:
-    """Add products and a bias: the first product in the result's place, as `linear` does it."""
-    call = lowering.call
-    *factors, bias = call.args
-    if call.kwargs:
-        raise NotLowerable("it has options")
-    out = lowering.out
-    total: MemRef | None = None
-    for x, y in zip(factors[::2], factors[1::2], strict=True):
-        product = product_shaped(lowering, x, y)
-        here = total is None and product == (out.shape, out.dtype)
-        ref = out if here else lowering.temporary(*product)
-        product_of(lowering, np.matmul, x, y, ref)
-        if total is not None:
-            both = lowering.temporary(*added_shaped(total, ref))
-            added(lowering, total, ref, both)
-            ref = both
-        total = ref
-    assert total is not None  # noqa: S101 - for mypy: there is at least one product
-    ref = lowering.source(bias)
-    if added_shaped(total, ref) != (out.shape, out.dtype):
-        raise NotLowerable("of such shapes")
-    added(lowering, total, ref, out)
-
-
-def product_shaped(lowering: Lowering, x: Any, y: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Say of what shape and dtype a product is."""
-    a, b = lowering.source(x).shape, lowering.source(y).shape
-    dtypes = resolved(np.matmul, (kind_of(x), kind_of(y)))
-    if dtypes is None or not a or not b:
-        raise NotLowerable("a product of such arrays")
-    stack = np.broadcast_shapes(a[:-2], b[:-2])
-    return (*stack, *a[-2:-1], *(b[-1:] if len(b) > 1 else ())), dtypes[-1]
-
-
-def added_shaped(x: MemRef, y: MemRef) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Say of what shape and dtype a sum is."""
-    dtypes = resolved(np.add, (x.dtype, y.dtype))
-    if dtypes is None:
-        raise NotLowerable("a sum of such dtypes")
-    return np.broadcast_shapes(x.shape, y.shape), dtypes[-1]
+    multiply_elements(lowering, (with_axis(x, 1), y))
 
 
 TERMS = 12
@@ -306,8 +255,8 @@ def margins_added(lowering: Lowering, ct: MemRef, linear: Margins) -> None:
 
 def pulled_plainly(lowering: Lowering) -> None:
     """Lower the pull of a map of plain arrays."""
-    found = lowering.options("ct", "linear")
-    ct, linear = lowering.source(found["ct"]), found["linear"]
+    given, linear = lowering.arguments("ct", "linear")
+    ct = lowering.source(given)
     lower = PULLS.get(type(linear))
     if lower is None or ct.dtype != lowering.out.dtype:
         raise NotLowerable(f"the pull of {type(linear).__name__}")
@@ -320,13 +269,6 @@ PULLS: Mapping[type, Callable[[Lowering, MemRef, Any], None]] = {
 }
 
 
-def added(lowering: Lowering, x: MemRef, y: MemRef, out: MemRef) -> None:
-    """Add up what two memory references show."""
-    nest = lowering.nest(out.shape)
-    args = [nest.cast(nest.read(each.broadcast(out.shape)), out.dtype) for each in (x, y)]
-    nest.write(nest.op(np.add, [out.dtype] * 3, *args), out)
-
-
 def summed_by_ones(lowering: Lowering) -> None:
     """Add up along axes, whose elements lie before `columns` others each."""
     ref, first, last, columns = (*lowering.call.args, None, None, None)[:4]
@@ -334,38 +276,23 @@ def summed_by_ones(lowering: Lowering) -> None:
     if columns is None or len(out.shape) != 3:
         raise NotLowerable("it has options")
     axes = tuple(range(first, last))
-    before = source.shape[:first]
-    kept = source.shape[last:]
-    strides = [math.prod((*before, *kept)[k + 1 :]) for k in range(len(before) + len(kept))]
-    shape = (*before, *kept)
-    target = MemRef(
-        out.root, out.offset, shape, tuple(s * out.dtype.itemsize for s in strides), out.dtype
-    )
+    shape = (*source.shape[:first], *source.shape[last:])
+    target = out.along(shape, strides_of(shape, out.dtype.itemsize))
     brought_together(lowering, np.add, source, axes, target, out.dtype)
 
 
 def rows_scaled(lowering: Lowering) -> None:
     """Scale rows, which is NumPy's to do where some are not finite."""
-    rows, right, factors, begin = lowering.call.args
+    rows, right, factors, begin = lowering.arguments("rows", "right", "factors", "begin")
     x, y, out = lowering.source(rows), lowering.source(right), lowering.out
     if type(factors) is Value or type(begin) is Value or not x.dtype == y.dtype == out.dtype:
         raise NotLowerable("of such operands")
-    check = lowering.temporary((), BOOL)
     nest = lowering.nest(y.shape)
-    finite = nest.op(np.isfinite, (y.dtype, BOOL), nest.read(y))
-    ended(nest, np.logical_and, finite, range(len(y.shape)), check)
-    lowering.work.append(RuntimeCheck(check, 1))
+    lowering.require(nest, nest.op(np.isfinite, (y.dtype, BOOL), nest.read(y)))
     count = len(factors)
-    along = MemRef(
-        x.root,
-        x.offset + begin * x.strides[1],
-        (count, 1),
-        (sum(x.strides), 0),
-        x.dtype,
-    )
-    product = lowering.nest(out.shape)
-    args = [along.broadcast(out.shape), y.part(slice(begin, begin + count)).broadcast(out.shape)]
-    product.write(product.op(np.multiply, [out.dtype] * 3, *map(product.read, args)), out)
+    along = x.along((count, 1), (sum(x.strides), 0), begin * x.strides[1])
+    right_rows = y.part(slice(begin, begin + count))
+    lowering.apply(np.multiply, [out.dtype] * 3, (along, right_rows), out)
 
 
 SMALL, LARGE = 512, 100_000
@@ -401,7 +328,7 @@ class NamedAxes:
         """Give the reference with an axis for each name, along which it may be repeated."""
         shape = tuple([sizes[name] for name in names])
         strides = tuple([self.strides.get(name, 0) for name in names])
-        return MemRef(self.ref.root, self.ref.offset, shape, strides, self.ref.dtype)
+        return self.ref.along(shape, strides)
 
     def merged(
         self, stack: Sequence[str], groups: Sequence[str], sizes: Mapping[str, int]
@@ -419,7 +346,7 @@ class NamedAxes:
                 return None
             shape.append(math.prod(part.shape))
             strides.append(space.steps[0] if part.shape else 0)
-        return MemRef(ref.root, ref.offset, tuple(shape), tuple(strides), ref.dtype)
+        return ref.along(tuple(shape), tuple(strides))
 
 
 def contracted(
@@ -451,12 +378,9 @@ def contracted(
         raise NotLowerable("so large a sum of products")
     names = [*output, *summed]
     nest = lowering.nest(tuple([sizes[name] for name in names]))
-    args: list[Argument] = [nest.read(each.over(names, sizes)) for each in named]
-    product = args[0]
-    for arg in args[1:]:
-        product = nest.op(np.multiply, [out.dtype] * 3, product, arg)
+    product = multiply_all(nest, [each.over(names, sizes) for each in named])
     if summed:
-        ended(nest, np.add, product, range(len(output), len(names)), target.over(output, sizes))
+        nest.reduce(np.add, product, range(len(output), len(names)), target.over(output, sizes))
     else:
         if len(named) > 1 and out.dtype.kind in "fc":  # NumPy adds it to 0.0: -0.0 is 0.0 then
             product = nest.op(np.add, [out.dtype] * 3, product, Literal.of(0.0, out.dtype))
@@ -530,8 +454,7 @@ def by_matrices(
     merged = product.merged(stack, (rows, columns), sizes)
     assert merged is not None  # noqa: S101 - for mypy: it is in C order
     multiplied(lowering, np.matmul, [left, right], merged)
-    nest = lowering.nest(shape)
-    nest.write(nest.read(product.ref), target.over(names, sizes))
+    copy(lowering, product.ref, target.over(names, sizes))
     return True
 
 
@@ -577,9 +500,8 @@ def named_by_text(lowering: Lowering) -> None:
 
 def over_axes(lowering: Lowering) -> None:
     """Lower `numpy.tensordot`."""
-    found = lowering.options("a", "b", "axes")
-    x, y = lowering.source(found["a"]), lowering.source(found["b"])
-    axes = found.get("axes", 2)
+    x, y = map(lowering.source, lowering.arguments("a", "b", "axes")[:2])
+    axes = lowering.options("a", "b", "axes").get("axes", 2)
     if type(axes) is Value:
         raise NotLowerable("axes that vary")
     if isinstance(axes, int):
@@ -596,11 +518,10 @@ def over_axes(lowering: Lowering) -> None:
 
 def over_last_axes(lowering: Lowering) -> None:
     """Lower `numpy.inner`."""
-    found = lowering.options("a", "b")
-    x, y = lowering.source(found["a"]), lowering.source(found["b"])
+    x, y = lowering.sources("a", "b")
     if not x.shape or not y.shape:
         raise NotLowerable("a product of such arrays")
-    if elements_multiplied(lowering, (found["a"], found["b"]), (x, y)):
+    if elements_multiplied(lowering, (x, y)):
         return
     names = LETTERS[: len(x.shape)]
     others = LETTERS[len(x.shape) : len(x.shape) + len(y.shape) - 1]
@@ -611,8 +532,6 @@ LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     **dict.fromkeys(CORES, as_product),
     np.dot: as_dot,
     np.outer: as_outer,
-    linear: affine,
-    two_linear: affine,
     times_ones: summed_by_ones,
     times_matrix: by_rows,
     inspect.unwrap(times_matrix): by_rows,

@@ -11,19 +11,18 @@ import numpy as np
 from tape_ad.programs.engines.native.codegen.gathers import recurring
 from tape_ad.programs.engines.native.codegen.loops import identity_of
 from tape_ad.programs.engines.native.ir import (
-    Argument,
     Callee,
     ExternalCall,
     Literal,
-    LoopNest,
     MemRef,
-    Reduction,
     iteration_space,
 )
 from tape_ad.programs.engines.native.lowering.calls import (
     Lowering,
     NotLowerable,
     converted,
+    copy,
+    fill,
     moved,
     with_axis,
 )
@@ -36,6 +35,7 @@ FEW = 64
 
 BOOL, DOUBLE = np.dtype(bool), np.dtype(np.float64)
 TRUTH = frozenset({np.logical_or, np.logical_and})
+EXTREMES = frozenset({np.maximum, np.minimum, np.fmax, np.fmin})
 
 
 def by(ufunc: np.ufunc, *names: str, over_all: bool = True) -> Callable[[Lowering], None]:
@@ -47,10 +47,8 @@ def by(ufunc: np.ufunc, *names: str, over_all: bool = True) -> Callable[[Lowerin
         ref, axes = operand_of(lowering, found, names[0], None if over_all else 0)
         out = lowering.out
         dtype = BOOL if ufunc in TRUTH else out.dtype
-        if where is not True:
-            ref = where_true(lowering, ufunc, ref, where, dtype)
         total = out if initial is None else lowering.temporary(out.shape, dtype)
-        brought_together(lowering, ufunc, ref, axes, total, dtype)
+        brought_together(lowering, ufunc, ref, axes, total, dtype, where)
         if initial is not None:
             nest = lowering.nest(out.shape)
             first = lowering.operand(nest, initial, dtype)
@@ -64,11 +62,15 @@ def where_true(
 ) -> MemRef:
     """Put what changes nothing in place of the elements that a mask leaves out."""
     mask, there = lowering.source(where), lowering.temporary(ref.shape, dtype)
-    nest = lowering.nest(ref.shape)
-    picks, x = nest.read(mask.broadcast(ref.shape)), nest.cast(nest.read(ref), dtype)
     neutral = Literal.of(identity_of(ufunc, dtype), dtype)
-    nest.write(nest.op(np.where, (BOOL, dtype, dtype, dtype), picks, x, neutral), there)
+    lowering.apply(np.where, (BOOL, dtype, dtype, dtype), (mask, ref, neutral), there)
     return there
+
+
+def check_order(ufunc: np.ufunc, dtype: np.dtype[Any]) -> None:
+    """Refuse extrema of complex numbers, which have an order of their own."""
+    if dtype.kind == "c" and ufunc in EXTREMES:
+        raise NotLowerable("complex numbers have their own order")
 
 
 def operand_of(
@@ -88,27 +90,20 @@ def brought_together(
     axes: Sequence[int],
     out: MemRef,
     dtype: np.dtype[Any],
+    where: Any = True,
 ) -> None:
     """Reduce what a memory reference shows, computing with elements of a dtype."""
-    if dtype.kind == "c" and ufunc in (np.maximum, np.minimum, np.fmax, np.fmin):
-        raise NotLowerable("complex numbers have their own order")
+    check_order(ufunc, dtype)
+    if where is not True:
+        ref = where_true(lowering, ufunc, ref, where, dtype)
     if ufunc is np.multiply and dtype.kind in "fc":
         in_order(lowering, ufunc, ref, axes, out, dtype)
         return
     nest = lowering.nest(ref.shape)
     arg = nest.cast(nest.read(ref), dtype)
-    if dtype == out.dtype:
-        ended(nest, ufunc, arg, axes, out)
-        return
-    total = lowering.temporary(out.shape, dtype)
-    ended(nest, ufunc, arg, axes, total)
-    after = lowering.nest(out.shape)
-    after.write(after.read(total), out)
-
-
-def ended(nest: LoopNest, ufunc: np.ufunc, arg: Argument, axes: Sequence[int], out: MemRef) -> None:
-    """End a nest in a reduction."""
-    nest.reductions.append(Reduction(ufunc, arg, spread(out, nest.shape, axes)))
+    total = out if dtype == out.dtype else lowering.temporary(out.shape, dtype)
+    nest.reduce(ufunc, arg, axes, total)
+    copy(lowering, total, out)
 
 
 def in_order(
@@ -125,7 +120,7 @@ def in_order(
         raise NotLowerable("such a reduction")
     if any(stride % dtype.alignment for stride in ref.strides):
         raise NotLowerable("a reduction of elements that are not aligned")
-    target = spread(out, ref.shape, axes)
+    target = out.spread(ref.shape, axes)
     along = iteration_space(
         [ref.shape[axis] for axis in axes], [[ref.strides[axis] for axis in axes]]
     )
@@ -133,28 +128,15 @@ def in_order(
     count = math.prod(ref.shape[axis] for axis in kept)
     if along.dims or count > FEW:
         raise NotLowerable("a reduction of many elements one after the other")
-    begin = lowering.nest(out.shape)
-    begin.write(Literal.of(ufunc.identity, dtype), out)
+    fill(lowering, ufunc.identity, out)
     for key in np.ndindex(*(ref.shape[axis] for axis in kept)):
-        source, result = ref, target
-        for axis, i in zip(kept, key, strict=True):
-            source, result = at(source, axis, i), at(result, axis, i)
-        lowering.work.append(
-            ExternalCall(
-                loop,
-                [result, source],
-                [result],
-                (along.length,),
-                (0, along.steps[0], 0),
-                cost=along.length,
-            )
+        source, result = (
+            moved(each, key, [each.strides[axis] for axis in kept]) for each in (ref, target)
         )
-
-
-def at(ref: MemRef, axis: int, i: int) -> MemRef:
-    """Move a memory reference along an axis, which it keeps."""
-    offset = ref.offset + i * ref.strides[axis]
-    return MemRef(ref.root, offset, ref.shape, ref.strides, ref.dtype)
+        steps = (0, along.steps[0], 0)
+        lowering.work.append(
+            ExternalCall(loop, [result, source], [result], (along.length,), steps, along.length)
+        )
 
 
 def averaged(lowering: Lowering) -> None:
@@ -165,35 +147,17 @@ def averaged(lowering: Lowering) -> None:
         raise NotLowerable("a mean of such a dtype")
     total = lowering.temporary(out.shape, out.dtype)
     brought_together(lowering, np.add, ref, axes, total, out.dtype)
-    divided(lowering, total, math.prod(ref.shape[axis] for axis in axes), out)
-
-
-def divided(lowering: Lowering, total: MemRef, count: int, out: MemRef) -> None:
-    """Divide sums by the number of their elements."""
-    nest = lowering.nest(out.shape)
     wide = np.dtype(np.complex128) if out.dtype.kind == "c" else DOUBLE
-    arg = nest.cast(nest.read(total), wide)
-    nest.write(nest.op(np.divide, (wide, wide, wide), arg, Literal.of(count, wide)), out)
-
-
-def spanned(lowering: Lowering) -> None:
-    """Subtract the smallest elements from the largest ones."""
-    ref, axes = operand_of(lowering, lowering.options(*EXTREME), "a")
-    out = lowering.out
-    ends = [lowering.temporary(out.shape, out.dtype) for _ in range(2)]
-    for ufunc, end in zip((np.maximum, np.minimum), ends, strict=True):
-        brought_together(lowering, ufunc, ref, axes, end, out.dtype)
-    nest = lowering.nest(out.shape)
-    nest.write(nest.op(np.subtract, [out.dtype] * 3, *map(nest.read, ends)), out)
+    count = Literal.of(math.prod(ref.shape[axis] for axis in axes), wide)
+    lowering.apply(np.divide, (wide, wide, wide), (total, count), out)
 
 
 def counted(lowering: Lowering) -> None:
     """Count what is not zero."""
-    ref, axes = operand_of(lowering, lowering.options(*COUNT), "a")
-    out = lowering.out
-    nest = lowering.nest(ref.shape)
+    ref, axes = operand_of(lowering, lowering.options("a", "axis", "keepdims"), "a")
+    nest, out = lowering.nest(ref.shape), lowering.out
     arg = nest.cast(nest.cast(nest.read(ref), BOOL), out.dtype)
-    ended(nest, np.add, arg, axes, out)
+    nest.reduce(np.add, arg, axes, out)
 
 
 def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
@@ -206,33 +170,11 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
     return tuple(operator.index(each) % max(ndim, 1) for each in given)[: max(ndim, 0)]
 
 
-def spread(target: MemRef, shape: tuple[int, ...], axes: Sequence[int]) -> MemRef:
-    """Give the memory reference of a result for each element that goes into it."""
-    strides = list(target.strides)
-    kept = len(target.strides) == len(shape)
-    for axis in sorted(axes):
-        if kept:
-            strides[axis] = 0
-        else:
-            strides.insert(axis, 0)
-    return MemRef(target.root, target.offset, shape, tuple(strides), target.dtype)
-
-
 METHOD = ("array", "axis", "dtype", "out", "keepdims")
 TOTAL = ("a", "axis", "dtype", "out", "keepdims")
 EXTREME = ("a", "axis", "out", "keepdims")
-COUNT = ("a", "axis", "keepdims")
 
-UFUNCS = (
-    np.add,
-    np.multiply,
-    np.maximum,
-    np.minimum,
-    np.fmax,
-    np.fmin,
-    np.logical_or,
-    np.logical_and,
-)
+UFUNCS = (np.add, np.multiply, *EXTREMES, *TRUTH)
 
 
 MANY = 256
@@ -268,8 +210,7 @@ def scanned(lowering: Lowering, ufunc: np.ufunc, ref: MemRef, axis: int, out: Me
     if loop is None:
         raise NotLowerable("a scan of such a dtype")
     source = converted(lowering, ref, out.dtype)
-    begin = lowering.nest((*ref.shape[:axis], *ref.shape[axis + 1 :]))
-    begin.write(begin.read(step_at(source, axis, 0)), step_at(out, axis, 0))
+    copy(lowering, step_at(source, axis, 0), step_at(out, axis, 0))
     steps = ref.shape[axis] - 1
     if not steps:
         return
@@ -290,9 +231,7 @@ def scanned(lowering: Lowering, ufunc: np.ufunc, ref: MemRef, axis: int, out: Me
         return
     first = 0 if across else len(out.shape) - 1  # where the axis of the scan is gone over
     moves = [with_axis(part, first, steps, way) for part, way in zip(parts, ways, strict=True)]
-    nest = LoopNest(moves[0].shape, moves[:2], callee=loop, ordered=True)
-    nest.writes = [(-1, moves[2])]
-    lowering.work.append(nest)
+    lowering.loop(loop, moves[0].shape, moves[:2], moves[2:], ordered=True)
 
 
 def recurrent(lowering: Lowering) -> None:
@@ -306,8 +245,7 @@ def recurrent(lowering: Lowering) -> None:
         converted(lowering, lowering.source(found[name]), out.dtype) for name in ("a", "b")
     )
     terms = terms.broadcast(out.shape)
-    begin = lowering.nest((*out.shape[:axis], *out.shape[axis + 1 :]))
-    begin.write(begin.read(step_at(terms, axis, 0)), step_at(out, axis, 0))
+    copy(lowering, step_at(terms, axis, 0), step_at(out, axis, 0))
     if not steps:
         return
     factors = factors.broadcast((*out.shape[:axis], steps, *out.shape[axis + 1 :]))
@@ -315,33 +253,15 @@ def recurrent(lowering: Lowering) -> None:
     parts = zip(refs, (0, 0, 1, 1), strict=True)
     ways = [with_axis(step_at(ref, axis, i), last, steps, ref.strides[axis]) for ref, i in parts]
     callee = Callee(recurring(out.dtype), 0, "recurrence")
-    nest = LoopNest(ways[0].shape, ways[:3], callee=callee, ordered=True)
-    nest.writes = [(-1, ways[3])]
-    lowering.work.append(nest)
+    lowering.loop(callee, ways[0].shape, ways[:3], ways[3:], ordered=True)
 
 
 def step_at(ref: MemRef, axis: int, i: int) -> MemRef:
     """Give the memory reference of one step along an axis."""
-    shape, strides = list(ref.shape), list(ref.strides)
-    del shape[axis]
-    offset = ref.offset + i * strides.pop(axis)
-    return MemRef(ref.root, offset, tuple(shape), tuple(strides), ref.dtype)
+    return ref.part((slice(None),) * axis + (i,))
 
 
-SCANNING = (
-    np.add,
-    np.subtract,
-    np.multiply,
-    np.divide,
-    np.maximum,
-    np.minimum,
-    np.fmax,
-    np.fmin,
-    np.logaddexp,
-    np.logaddexp2,
-    np.logical_and,
-    np.logical_or,
-)
+SCANNING = (*UFUNCS, np.subtract, np.divide, np.logaddexp, np.logaddexp2)
 SCAN = ("array", "axis", "dtype", "out")
 FUNCTION = ("a", "axis", "dtype", "out")
 
@@ -354,7 +274,6 @@ LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     np.any: by(np.logical_or, *EXTREME),
     np.all: by(np.logical_and, *EXTREME),
     np.mean: averaged,
-    np.ptp: spanned,
     np.count_nonzero: counted,
     **{ufunc.accumulate: scan(ufunc, *SCAN, axis=0) for ufunc in SCANNING},
     recurrence: recurrent,

@@ -3,8 +3,7 @@
 import ctypes
 import functools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, ClassVar
 
@@ -53,43 +52,13 @@ def this_machine() -> Host:
     return Host(llvm.get_process_triple(), llvm.get_host_cpu_name(), features)
 
 
-_chosen: ContextVar[Host | None] = ContextVar("host", default=None)
+CHOSEN: ContextVar[Host | None] = ContextVar("host", default=None)
+"""The machine that code is made for, if it is not this one: one with narrower registers, say."""
 
 
 def host() -> Host:
     """Say which machine code is made for."""
-    return _chosen.get() or this_machine()
-
-
-@contextmanager
-def narrowed(bits: int) -> Iterator[None]:
-    """Make code as for a processor of Intel's kind whose registers are not as wide.
-
-    Parameters
-    ----------
-    bits : {256, 128}
-        With 256, as before AVX-512; with 128, as before AVX. Where the registers are not wider,
-        nothing changes.
-
-    Examples
-    --------
-    >>> with narrowed(128):
-    ...     host().features.get("avx2", False)
-    False
-    """
-    whole = this_machine()
-    left_out = ("avx512", "avx10", "amx") if bits == 256 else BEYOND_SSE
-    features = {name: on and not name.startswith(left_out) for name, on in whole.features.items()}
-    name = "x86-64" if features != whole.features else whole.name
-    token = _chosen.set(Host(whole.triple, name, features))
-    try:
-        yield
-    finally:
-        _chosen.reset(token)
-
-
-BEYOND_SSE = ("avx", "amx", "fma", "f16c", "vaes", "vpclmulqdq", "xop", "sha512", "sm3", "sm4")
-"""What the names of features begin with that need AVX."""
+    return CHOSEN.get() or this_machine()
 
 
 @define(eq=False)
@@ -171,10 +140,8 @@ def capsule_address(capsule: Any, signature: str) -> int | None:
     name_of = ctypes.pythonapi.PyCapsule_GetName
     name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
     name = name_of(capsule) or b""
-    if (
-        re.sub(r"__pyx_t_\w*?_?([sdcz]|(?:float|double)_complex) ", r"\1 ", name.decode())
-        != signature
-    ):
+    kind = r"__pyx_t_\w*?_?([sdcz]|(?:float|double)_complex) "
+    if re.sub(kind, r"\1 ", name.decode()) != signature:
         return None
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
@@ -233,8 +200,7 @@ TEXT = """
 define ptr @fits(ptr %self, ptr %args, i64 %count) {{
 start:
   %table = load ptr, ptr %args
-  %words.at = getelementptr i8, ptr %table, i64 {data}
-  %words = load ptr, ptr %words.at
+  %words = field ptr %table, {data}
   br label %next
 next:
   %i = phi i64 [1, %start], [%i.next, %fit]
@@ -242,10 +208,8 @@ next:
   %more = icmp ult i64 %i, %count
   br i1 %more, label %kind, label %all
 kind:
-  %arg.at = getelementptr ptr, ptr %args, i64 %i
-  %arg = load ptr, ptr %arg.at
-  %type.at = getelementptr i8, ptr %arg, i64 {type}
-  %type = load ptr, ptr %type.at
+  %arg = field ptr %args, %i
+  %type = field ptr %arg, {type}
   %is.array = icmp eq ptr %type, @PyArray_Type
   br i1 %is.array, label %array, label %sub
 sub:
@@ -253,26 +217,19 @@ sub:
   %is.sub = icmp ne i32 %derived, 0
   br i1 %is.sub, label %array, label %other
 array:
-  %nd.at = getelementptr i8, ptr %arg, i64 {nd}
-  %nd32 = load i32, ptr %nd.at
+  %nd32 = field i32 %arg, {nd}
   %nd = zext i32 %nd32 to i64
-  %descr.at = getelementptr i8, ptr %arg, i64 {descr}
-  %descr = load ptr, ptr %descr.at
-  %number.at = getelementptr i8, ptr %descr, i64 {number}
-  %number32 = load i32, ptr %number.at
+  %descr = field ptr %arg, {descr}
+  %number32 = field i32 %descr, {number}
   %number = zext i32 %number32 to i64
-  %order.at = getelementptr i8, ptr %descr, i64 {order}
-  %order8 = load i8, ptr %order.at
+  %order8 = field i8 %descr, {order}
   %order = zext i8 %order8 to i64
-  %flags.at = getelementptr i8, ptr %arg, i64 {flags}
-  %flags32 = load i32, ptr %flags.at
+  %flags32 = field i32 %arg, {flags}
   %flags = and i32 %flags32, {aligned}
   %aligned = icmp ne i32 %flags, 0
   %number.is = load i64, ptr %word
-  %order.is.at = getelementptr i64, ptr %word, i64 1
-  %order.is = load i64, ptr %order.is.at
-  %nd.is.at = getelementptr i64, ptr %word, i64 2
-  %nd.is = load i64, ptr %nd.is.at
+  %order.is = field i64 %word, 1
+  %nd.is = field i64 %word, 2
   %a = icmp eq i64 %number, %number.is
   %b = icmp eq i64 %order, %order.is
   %c = icmp eq i64 %nd, %nd.is
@@ -281,10 +238,8 @@ array:
   %alike = and i1 %abc, %aligned
   br i1 %alike, label %sizes, label %other
 sizes:
-  %dims.at = getelementptr i8, ptr %arg, i64 {dims}
-  %dims = load ptr, ptr %dims.at
-  %strides.at = getelementptr i8, ptr %arg, i64 {strides}
-  %strides = load ptr, ptr %strides.at
+  %dims = field ptr %arg, {dims}
+  %strides = field ptr %arg, {strides}
   %first = getelementptr i64, ptr %word, i64 3
   %second = getelementptr i64, ptr %first, i64 %nd
   %word.next = getelementptr i64, ptr %second, i64 %nd
@@ -294,14 +249,10 @@ axis:
   %left = icmp ult i64 %k, %nd
   br i1 %left, label %look, label %fit
 look:
-  %dim.at = getelementptr i64, ptr %dims, i64 %k
-  %dim = load i64, ptr %dim.at
-  %dim.is.at = getelementptr i64, ptr %first, i64 %k
-  %dim.is = load i64, ptr %dim.is.at
-  %stride.at = getelementptr i64, ptr %strides, i64 %k
-  %stride = load i64, ptr %stride.at
-  %stride.is.at = getelementptr i64, ptr %second, i64 %k
-  %stride.is = load i64, ptr %stride.is.at
+  %dim = field i64 %dims, %k
+  %dim.is = field i64 %first, %k
+  %stride = field i64 %strides, %k
+  %stride.is = field i64 %second, %k
   %d = icmp eq i64 %dim, %dim.is
   %e = icmp eq i64 %stride, %stride.is
   %de = and i1 %d, %e
@@ -341,21 +292,13 @@ def fits() -> Any:
         ``fits(layouts, *arrays) -> int``: 0, or -1 where one of the arrays lies otherwise, or is
         none.
     """
-    head = object.__basicsize__
+    head = object.__basicsize__ // 8
     # PyArrayObject_fields: data, nd, dimensions, strides, base, descr, flags;
     # PyArray_Descr: typeobj, kind, type, byteorder, a byte, type_num
-    text = TEXT.format(
-        type=head - 8,
-        data=head,
-        nd=head + 8,
-        dims=head + 16,
-        strides=head + 24,
-        descr=head + 40,
-        flags=head + 48,
-        order=head + 10,
-        number=head + 12,
-        aligned=ALIGNED,
-    )
+    places = {"type": head - 1, "data": head, "dims": head + 2, "strides": head + 3}
+    places |= {"descr": head + 5, "nd": 2 * head + 2, "flags": 2 * head + 12}
+    places |= {"order": 8 * head + 10, "number": 2 * head + 3}
+    text = with_fields(TEXT.format(aligned=ALIGNED, **places))
     symbols = python_symbols("PyType_IsSubtype", "PyLong_FromLongLong")
     symbols["PyArray_Type"] = id(np.ndarray)
     module = compiled([text], DECLARATIONS, symbols, 0)

@@ -10,8 +10,8 @@ Bytecode is an array of int64: a header, and entries that begin with their kind:
 - ``LOOP, words, count, length of the body, moves, (base, offset) of memory for it, (word, way) of
   each move, and the body``, which is bytecode with a header: it is copied and run `count` times,
   and after each time some of its words, which are offsets, move on;
-- ``GUARD, base, offset, byte that is expected, number``: the walk ends there with the number if the
-  byte is another one; -1 is the number where it is found that NumPy has to do it all.
+- ``GUARD, words, base, offset, byte that is expected, number``: the walk ends there with the number
+  if the byte is another one; -1 is the number where it is found that NumPy has to do it all.
 
 A base is the number of an array among those that follow the bytecode in a call of the machine. The
 first is scratch memory of the thread, for what lives within one iteration of a nest. The loops of a
@@ -58,10 +58,8 @@ start:
 take:
   %i = phi i64 [0, %start], [%i.next, %take]
   %k = add i64 %i, {first}
-  %arg.at = getelementptr ptr, ptr %args, i64 %k
-  %arg = load ptr, ptr %arg.at
-  %data.at = getelementptr i8, ptr %arg, i64 {data}
-  %data = load ptr, ptr %data.at
+  %arg = field ptr %args, %k
+  %data = field ptr %arg, {data}
   %base.at = getelementptr ptr, ptr %bases, i64 %i
   store ptr %data, ptr %base.at
   %i.next = add i64 %i, 1
@@ -69,8 +67,7 @@ take:
   br i1 %more, label %take, label %taken
 taken:
   %table.array = field ptr %args, {table}
-  %table.data = getelementptr i8, ptr %table.array, i64 {data}
-  %table = load ptr, ptr %table.data
+  %table = field ptr %table.array, {data}
   {task_board}
   %flags = load i64, ptr %table
   %release = and i64 %flags, 1
@@ -99,10 +96,8 @@ failed:
 
 ALONE = "%task_board = inttoptr i64 0 to ptr"
 
-AMONG = """%task_board.at = getelementptr ptr, ptr %args, i64 0
-  %task_board.array = load ptr, ptr %task_board.at
-  %task_board.data = getelementptr i8, ptr %task_board.array, i64 {data}
-  %task_board = load ptr, ptr %task_board.data"""
+AMONG = """%task_board.array = field ptr %args, 0
+  %task_board = field ptr %task_board.array, {data}"""
 
 DECLARATIONS = [
     "declare ptr @PyEval_SaveThread()",
@@ -134,7 +129,7 @@ class VirtualMachine:
 @functools.cache
 def virtual_machine() -> VirtualMachine:
     """Compile the virtual machine, once for all programs."""
-    data = object.__basicsize__  # where NumPy's PyArrayObject_fields has its data
+    data = object.__basicsize__ // 8  # where NumPy's PyArrayObject_fields has its data
     windows = sys.platform == "win32"
     text = [
         WALK,
@@ -154,6 +149,7 @@ def virtual_machine() -> VirtualMachine:
     return VirtualMachine(compiled([with_fields(each) for each in text], DECLARATIONS, symbols))
 
 
+# A call, a guard and a loop are done by one thread, which says to the others what it has found.
 WALK = """
 define internal i64 @walk(ptr %bases, ptr %table, ptr %task_board) {
 start:
@@ -173,28 +169,45 @@ begin:
   %task_board.first = getelementptr i64, ptr %task_board, i64 1
   br label %next
 next:
-  %entry = phi ptr [%first, %begin], [%call.next, %called], [%nest.next, %nested],
-                   [%guard.next, %guarded], [%roll.next, %rolled]
-  %taken = phi ptr [%task_board.first, %begin], [%taken.next, %called], [%taken.next, %nested],
-                   [%taken.next, %guarded], [%taken.next, %rolled]
+  %entry = phi ptr [%first, %begin], [%one.next, %known], [%nest.next, %nested]
+  %taken = phi ptr [%task_board.first, %begin], [%taken.next, %known], [%taken.next, %nested]
   %finished = getelementptr i64, ptr %taken, i64 1
   %answer.at = getelementptr i64, ptr %taken, i64 2
   %taken.next = getelementptr i64, ptr %taken, i64 3
   %kind = load i64, ptr %entry
-  switch i64 %kind, label %ended [i64 1, label %call i64 2, label %nest i64 3, label %guard
-                                   i64 4, label %roll]
+  switch i64 %kind, label %one [i64 0, label %ended i64 2, label %nest]
 ended:
   ret i64 0
 
+one:
+  %one.words = field i64 %entry, 1
+  %one.next = getelementptr i64, ptr %entry, i64 %one.words
+  br i1 %many, label %ask, label %mine
+ask:
+  %before = atomicrmw add ptr %taken, i64 1 acq_rel
+  %is.first = icmp eq i64 %before, 0
+  br i1 %is.first, label %mine, label %hear
+mine:
+  switch i64 %kind, label %call [i64 3, label %guard i64 4, label %roll]
+done:
+  %said = phi i64 [0, %call.go], [%guard.said, %guard], [%roll.found, %turn]
+  br i1 %many, label %say, label %known
+say:
+  store i64 %said, ptr %answer.at
+  store atomic i64 1, ptr %finished release, align 8
+  br label %known
+hear:
+  call void @wait(ptr %finished, i64 1)
+  %heard = load i64, ptr %answer.at
+  br label %known
+known:
+  %end = phi i64 [%said, %done], [%said, %say], [%heard, %hear]
+  %on = icmp eq i64 %end, 0
+  br i1 %on, label %next, label %passed
+passed:
+  ret i64 %end
+
 call:
-  %call.words = field i64 %entry, 1
-  %call.next = getelementptr i64, ptr %entry, i64 %call.words
-  br i1 %many, label %call.ask, label %call.mine
-call.ask:
-  %call.before = atomicrmw add ptr %taken, i64 1 acq_rel
-  %call.first = icmp eq i64 %call.before, 0
-  br i1 %call.first, label %call.mine, label %call.wait
-call.mine:
   %call.loop = field ptr %entry, 2
   %call.data = field ptr %entry, 3
   %call.ops = field i64 %entry, 4
@@ -205,7 +218,7 @@ call.mine:
   %call.steps = getelementptr i64, ptr %call.dims, i64 %call.lengths
   br label %call.op
 call.op:
-  %co = phi i64 [0, %call.mine], [%co.next, %call.op]
+  %co = phi i64 [0, %call], [%co.next, %call.op]
   %co2 = mul i64 %co, 2
   %co.at = getelementptr i64, ptr %call.at, i64 %co2
   %co.base = load i64, ptr %co.at
@@ -219,15 +232,7 @@ call.op:
   br i1 %co.more, label %call.op, label %call.go
 call.go:
   call void %call.loop(ptr %args, ptr %call.dims, ptr %call.steps, ptr %call.data)
-  br i1 %many, label %call.said, label %called
-call.said:
-  store atomic i64 1, ptr %finished release, align 8
-  br label %called
-call.wait:
-  call void @wait(ptr %finished, i64 1)
-  br label %called
-called:
-  br label %next
+  br label %done
 
 nest:
   %nest.words = field i64 %entry, 1
@@ -311,8 +316,7 @@ dim:
   %d.more = icmp ult i64 %d.next, %dims
   br i1 %d.more, label %dim, label %op.done
 op.done:
-  %base.at = getelementptr ptr, ptr %bases, i64 %base
-  %memory = load ptr, ptr %base.at
+  %memory = field ptr %bases, %base
   %ptr = getelementptr i8, ptr %memory, i64 %off.next
   %arg.at = getelementptr ptr, ptr %args, i64 %o
   store ptr %ptr, ptr %arg.at
@@ -358,50 +362,19 @@ nested:
   br label %next
 
 guard:
-  %guard.base = field i64 %entry, 1
-  %guard.off = field i64 %entry, 2
-  %expected = field i64 %entry, 3
-  %guard.number = field i64 %entry, 4
-  %guard.next = getelementptr i64, ptr %entry, i64 5
-  br i1 %many, label %guard.ask, label %guard.look
-guard.ask:
-  %guard.before = atomicrmw add ptr %taken, i64 1 acq_rel
-  %guard.first = icmp eq i64 %guard.before, 0
-  br i1 %guard.first, label %guard.look, label %guard.wait
-guard.look:
+  %guard.base = field i64 %entry, 2
+  %guard.off = field i64 %entry, 3
+  %expected = field i64 %entry, 4
+  %guard.number = field i64 %entry, 5
   %guard.memory = field ptr %bases, %guard.base
   %guard.at = getelementptr i8, ptr %guard.memory, i64 %guard.off
   %byte = load i8, ptr %guard.at
   %answer = zext i8 %byte to i64
   %same = icmp eq i64 %answer, %expected
   %guard.said = select i1 %same, i64 0, i64 %guard.number
-  br i1 %many, label %guard.say, label %guard.known
-guard.say:
-  store i64 %guard.said, ptr %answer.at
-  store atomic i64 1, ptr %finished release, align 8
-  br label %guard.known
-guard.wait:
-  call void @wait(ptr %finished, i64 1)
-  %guard.heard = load i64, ptr %answer.at
-  br label %guard.known
-guard.known:
-  %end = phi i64 [%guard.said, %guard.look], [%guard.said, %guard.say], [%guard.heard, %guard.wait]
-  %on = icmp eq i64 %end, 0
-  br i1 %on, label %guarded, label %passed
-passed:
-  ret i64 %end
-guarded:
-  br label %next
+  br label %done
 
 roll:
-  %roll.words = field i64 %entry, 1
-  %roll.next = getelementptr i64, ptr %entry, i64 %roll.words
-  br i1 %many, label %roll.ask, label %roll.mine
-roll.ask:
-  %roll.before = atomicrmw add ptr %taken, i64 1 acq_rel
-  %roll.first = icmp eq i64 %roll.before, 0
-  br i1 %roll.first, label %roll.mine, label %roll.wait
-roll.mine:
   %roll.count = field i64 %entry, 2
   %roll.size = field i64 %entry, 3
   %roll.moves = field i64 %entry, 4
@@ -414,7 +387,7 @@ roll.mine:
   %roll.body = getelementptr i64, ptr %move.first, i64 %roll.moves2
   br label %word
 word:
-  %w = phi i64 [0, %roll.mine], [%w.next, %word]
+  %w = phi i64 [0, %roll], [%w.next, %word]
   %w.word = field i64 %roll.body, %w
   %w.to = getelementptr i64, ptr %roll.copy, i64 %w
   store i64 %w.word, ptr %w.to
@@ -428,7 +401,7 @@ turn:
   %k.more = icmp ult i64 %k.next, %roll.count
   %k.well = icmp eq i64 %roll.found, 0
   %k.on = and i1 %k.more, %k.well
-  br i1 %k.on, label %move, label %roll.done
+  br i1 %k.on, label %move, label %done
 move:
   %m = phi i64 [0, %turn], [%m.next, %move.go]
   %m.more = icmp ult i64 %m, %roll.moves
@@ -446,25 +419,6 @@ move.go:
   br label %move
 turned:
   br label %turn
-roll.done:
-  br i1 %many, label %roll.said, label %roll.known
-roll.said:
-  store i64 %roll.found, ptr %answer.at
-  store atomic i64 1, ptr %finished release, align 8
-  br label %roll.known
-roll.wait:
-  call void @wait(ptr %finished, i64 1)
-  %roll.heard = load i64, ptr %answer.at
-  br label %roll.known
-roll.known:
-  %roll.end = phi i64 [%roll.found, %roll.done], [%roll.found, %roll.said],
-                      [%roll.heard, %roll.wait]
-  %roll.on = icmp eq i64 %roll.end, 0
-  br i1 %roll.on, label %rolled, label %roll.passed
-roll.passed:
-  ret i64 %roll.end
-rolled:
-  br label %next
 }
 """
 

@@ -237,7 +237,7 @@ class Bytecode:
     def add(self, slot: Any) -> None:
         """Write the instructions of the next piece of work."""
         if isinstance(slot, FusedNest):
-            self.nest(slot.nest)
+            self.nest(slot)
         elif isinstance(slot, LoopNest):
             self.foreign(slot)
         elif isinstance(slot, ExternalCall):
@@ -645,7 +645,7 @@ class Bytecode:
 
     def guard_words(self, ref: MemRef, answer: int, number: int) -> list[Any]:
         """Write the words of a guard."""
-        return [vm.GUARD, *self.at(ref), answer, number + self.guards * (number > 0)]
+        return [vm.GUARD, 6, *self.at(ref), answer, number + self.guards * (number > 0)]
 
 
 @define(eq=False)

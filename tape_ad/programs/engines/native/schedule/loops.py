@@ -297,14 +297,12 @@ class Alone(Bytecode):
 def element(stacking: Stacking, k: int) -> MemRef:
     """Give the memory reference of an element of a stack."""
     whole = MemRef.whole(stacking.value)
-    offset = k * whole.strides[0]
-    return MemRef(whole.root, offset, whole.shape[1:], whole.strides[1:], whole.dtype)
+    return whole.along(whole.shape[1:], whole.strides[1:], k * whole.strides[0])
 
 
 def copied_call(value: Value) -> Call:
     """Give the call that copies a value, which may be a number."""
-    out = Value(value.kind, value.shape, value.dtype, value.strides)
-    return Call(np.copy, (value,), {}, (out,))
+    return Call(np.copy, (value,), {}, (value.fresh(),))
 
 
 def copied(value: Value, steps: list[Step]) -> Value:
