@@ -10,7 +10,7 @@ from tests.sampling import EVERY_ROW, some
 
 ENTRIES = 44
 OLD = np.lib.NumpyVersion(scipy.__version__) < "1.16.0"
-LOOPS = 415 if OLD else 217
+LOOPS = 415 if OLD else 160
 """The number of cases with a loop in value, gradient or second order, of all in the table.
 
 An older SciPy takes stacks of matrices in fewer places, and the newest has more cases.

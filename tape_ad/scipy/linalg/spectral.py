@@ -123,15 +123,20 @@ def general_spectrum(
 
 
 @overridable
-@functools.partial(np.vectorize, signature="(n,n),(n,n)->(n)")
 def as_generalised(a: Array, b: Array) -> Array:
     """Find where SciPy's eigenvalues of two matrices stand among those of their quotient.
 
     Returns
     -------
-    array of int, shape (n,)
+    array of int, shape (..., n)
         -1 where the second one is singular, so that an eigenvalue is infinite.
     """
+    return order_of_two(a, b)
+
+
+@functools.partial(np.vectorize, signature="(n,n),(n,n)->(n)")
+def order_of_two(a: Array, b: Array) -> Array:
+    """Find that of two matrices."""
     wanted = scipy.linalg.eigvals(a, b)
     if not np.all(np.isfinite(wanted)):
         return np.full(wanted.shape, -1)
