@@ -8,6 +8,7 @@ the further columns of a full Q too. A rotation may differ from LAPACK's by sign
 the result put right.
 """
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -28,6 +29,7 @@ from tape_ad.scipy.linalg.systems import lu_factor, solve_triangular
 def over_stacks(composition: Callable[..., Any]) -> Callable[..., Any]:
     """Let a function of one matrix take a stack of them, as SciPy does, one by one."""
 
+    @functools.wraps(composition)
     def each(a: Array, *args: Any, **options: Any) -> Any:
         a = as_array(a)
         if a.ndim <= 2:
