@@ -22,6 +22,7 @@ from tape_ad.programs.engines.native.lowering.calls import NotLowerable
 from tape_ad.programs.engines.native.runtime.compiling import fits, layouts_of
 from tape_ad.programs.engines.native.schedule.bytecode import Bytecode
 from tape_ad.programs.engines.native.schedule.loops import with_native_loops
+from tape_ad.programs.engines.native.schedule.tiling import tiled
 from tape_ad.programs.passes.rewriting import alike
 from tape_ad.programs.program import (
     Call,
@@ -65,6 +66,8 @@ class Schedule:
 
     def native(self, row: Sequence[Slot], needed: set[Value]) -> None:
         """Make one call of slots; of what they write, `needed` is used by others."""
+        if self.threads == 1:  # several share a nest, which is then as large as possible
+            row = tiled(row, needed | self._given)
         written: dict[Value, None] = {}
         read: dict[Value, None] = {}
         for slot in row:
