@@ -82,6 +82,7 @@ def test_03_scipy_minimize(tmp_path: Path) -> None:
     assert (tmp_path / "minimize.png").read_bytes().startswith(b"\x89PNG")
 
 
+@one_share_in_three(1)
 def test_06_train_mnist_cut_short(tmp_path: Path) -> None:
     result = run("06_train_mnist.py", tmp_path, "--epochs", "1", "--out", "made/here")
     assert result.returncode == 1

@@ -131,7 +131,7 @@ LAYERS = [
 
 CHECKED = [
     pytest.param(layer, dtype, id=f"{layer.name}-{np.dtype(dtype)}")
-    for layer, dtype in some(itertools.product(LAYERS, [np.float64, np.float32]), 3)
+    for layer, dtype in some(itertools.product(LAYERS, [np.float64, np.float32]), 5)
 ]
 """Some in one precision and some in the other, as `tests.sampling` says."""
 

@@ -1,6 +1,7 @@
 """`Rbf`, rational interpolants, and splines of curves and on spheres: with handles."""
 
 import functools
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ import tape_ad as ta
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.scipy import interpolate
 from tape_ad.scipy.interpolate.fitpack import fit
+from tests.sampling import some
 
 checked = functools.partial(ta.testing.check_grads, order=2)
 
@@ -21,10 +23,10 @@ VALUES = np.array([1.0, -0.4, 2.0, 0.7])
 AT = np.array([0.5, 0.9]), np.array([0.1, 0.8])  # the second is one of the points
 
 
-@pytest.mark.parametrize("smooth", [0.0, 0.1])
-@pytest.mark.parametrize(
-    "function", ["multiquadric", "inverse", "gaussian", "linear", "cubic", "quintic", "thin-plate"]
-)
+RADIAL = ["multiquadric", "inverse", "gaussian", "linear", "cubic", "quintic", "thin-plate"]
+
+
+@pytest.mark.parametrize(("function", "smooth"), some(itertools.product(RADIAL, [0.0, 0.1]), 3))
 def test_rbf(function: str, smooth: float) -> None:
     options = {"function": function, "smooth": smooth}
     record = ta.ComputationRecord()

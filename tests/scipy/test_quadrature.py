@@ -1,6 +1,7 @@
 """Integrals of functions of handles, beside SciPy's, formulae and differences."""
 
 import functools
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from tape_ad.errors import (
     UnsupportedArgumentError,
 )
 from tape_ad.scipy import integrate
+from tests.sampling import some
 
 Array = Any
 
@@ -52,8 +54,10 @@ def test_plain_calls_are_scipys() -> None:
     )
 
 
-@pytest.mark.parametrize("limits", [(0.0, 2.0), (2.0, -1.0), (0, np.inf), (-np.inf, np.inf)])
-@pytest.mark.parametrize("closure", [False, True])
+LIMITS = [(0.0, 2.0), (2.0, -1.0), (0, np.inf), (-np.inf, np.inf)]
+
+
+@pytest.mark.parametrize(("limits", "closure"), some(itertools.product(LIMITS, [False, True]), 3))
 def test_quad_by_parameters(limits: Any, closure: bool) -> None:
     def by_closure(p: Any) -> Any:
         return integrate.quad(lambda x: bump(x, p), *limits)[0]

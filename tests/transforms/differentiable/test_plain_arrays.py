@@ -17,6 +17,7 @@ from tape_ad.transforms.differentiable import (
 )
 from tests.calls.examples import TooSlow, calls_of, in_time, replayed
 from tests.calls.names import things_of
+from tests.sampling import some
 
 SECONDS = 20
 
@@ -58,7 +59,7 @@ def printing_as_before() -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("module", some(MODULES, 2))
 def test_plain_arrays_give_the_originals_bits(module: str) -> None:
     functions = [pair for pair in things_of(module) if isinstance(pair[1], types.FunctionType)]
     units = [(thing, unit) for name, thing in functions for unit in calls_of(name, thing)]
