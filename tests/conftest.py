@@ -30,11 +30,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = kept
 
 
+def pytest_collectstart() -> None:
+    """Collect no garbage while tests are collected: what is imported stays."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
     """Let collections of garbage pass over what has been imported, which they never find any in."""
     nothing()  # Hypothesis looks for what refers to its generator, and finds nothing frozen
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @given(st.none())
