@@ -33,6 +33,7 @@ from tape_ad.programs.program import (
 )
 from tape_ad.record.gradients import through_buffer
 from tape_ad.rules import known_facts
+from tape_ad.rules.base import NO_VALUE
 from tape_ad.rules.maps.indexing import Index, added_at, scatter
 from tape_ad.rules.maps.memory import names_each_once
 from tape_ad.rules.maps.reductions import filled_with
@@ -272,9 +273,9 @@ def reduction_of(call: Call) -> tuple[Any, list[Any]] | None:
     if ufunc is not None:
         reduce, axis, dtype = ufunc.reduce, None, dtype_of_reduction(ufunc)
     array = options.get("array", options.get("a"))
-    keeps = options.get("keepdims", False)
-    given = [array, options.get("axis", axis), options.get("dtype", dtype), keeps is not False]
-    return reduce, given
+    keeps = options.get("keepdims", NO_VALUE)
+    keeps = keeps is not NO_VALUE and bool(keeps)
+    return reduce, [array, options.get("axis", axis), options.get("dtype", dtype), keeps]
 
 
 def reduced(arguments: Arguments, call: Call) -> str | None:

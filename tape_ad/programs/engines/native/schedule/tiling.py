@@ -63,7 +63,9 @@ def tiled(row: Sequence[Slot], needed: Iterable[Value]) -> list[Slot]:
     needed : iterable of Value
         What others need of what it writes, or have written before.
     """
-    extent = longest_in_common(row)
+    nests = [slot for slot in row if isinstance(slot, FusedNest)]
+    touched = {ref.root for nest in nests for ref in nest.refs}
+    extent = longest_in_common(nests) if sum(map(size_of, touched)) >= LARGE else 0
     if extent < 2 * LEAST:
         return list(row)
     made: list[Slot] = []
@@ -85,13 +87,12 @@ def tiled(row: Sequence[Slot], needed: Iterable[Value]) -> list[Slot]:
     return made
 
 
-def longest_in_common(row: Sequence[Slot]) -> int:
-    """Find the length of the axis that most of the work goes over."""
+def longest_in_common(nests: Iterable[FusedNest]) -> int:
+    """Find the length of the axis that most of the work goes over; 0 where none is long."""
     work: dict[int, int] = {}
-    for slot in row:
-        if isinstance(slot, FusedNest):
-            for length in set(slot.shape):
-                work[length] = work.get(length, 0) + math.prod(slot.shape) * slot.operands
+    for nest in nests:
+        for length in set(nest.shape):
+            work[length] = work.get(length, 0) + math.prod(nest.shape) * nest.operands
     return max((length for length in work if length >= 2 * LEAST), key=work.__getitem__, default=0)
 
 
