@@ -6,14 +6,13 @@ from threading import get_ident
 from time import monotonic, sleep
 from typing import Any, ClassVar
 
-import attrs
 import numpy as np
 from attrs import define, field
 
 from tape_ad.base.arrays.interpreter import enter
 from tape_ad.base.errors import RecordMismatchError, ReleasedError
 from tape_ad.base.naming import function_name
-from tape_ad.record.call_metadata import name_of
+from tape_ad.record.call_metadata import ATOMS, name_of
 from tape_ad.rules.maps import Array, LinearMap, Partial, as_map
 
 CONSTANT = "constant"
@@ -52,7 +51,7 @@ class Arena:
         Leaves, a few elements of each in the memory that it was made of, what they were then, and
         the array itself; see `tape_ad.record.watching`.
     kept : list of tuple of int, array and bytes
-        Nodes with an array that they were computed with and that their partial holds, likewise.
+        Nodes with an array that they were computed with and that their partials hold, likewise.
     within : Arena or None
         The arena that this one is nested in.
     observer : Observer or None
@@ -169,24 +168,32 @@ def innermost(one: Arena, two: Arena) -> Arena | None:
     return inner if inner is outer or inner.is_within(outer) else None
 
 
-def held_arrays(held: Any, seen: set[int] | None = None) -> Iterator[np.ndarray[Any, Any]]:
+def held_arrays(held: Any) -> Iterator[np.ndarray[Any, Any]]:
     """Yield the plain arrays that a map, or anything inside it, keeps alive.
 
-    A view is given as the array that owns its memory. What several maps share is looked into once;
-    `seen` has what was.
+    A view is given as the array that owns its memory.
     """
-    seen = set() if seen is None else seen
+    for array in arrays_in(held, set()):
+        yield array if not isinstance(array.base, np.ndarray) else array.base
+
+
+def arrays_in(held: Any, seen: set[int]) -> Iterator[np.ndarray[Any, Any]]:
+    """Yield the plain arrays in a map, or in anything inside it, as they are there.
+
+    What several maps share is looked into once; `seen` has what was.
+    """
     if isinstance(held, np.ndarray):
-        yield held if not isinstance(held.base, np.ndarray) else held.base
+        yield held
     elif isinstance(held, (tuple, list)):
         for item in held:
-            yield from held_arrays(item, seen)
-    elif attrs.has(type(held)) and not hasattr(type(held), "__array_function__"):
+            yield from arrays_in(item, seen)
+    elif hasattr(kind := type(held), "__attrs_attrs__") and not hasattr(kind, "__array_function__"):
         if id(held) in seen:
             return
         seen.add(id(held))
-        for field in attrs.fields(type(held)):
-            yield from held_arrays(getattr(held, field.name), seen)
+        for field in kind.__attrs_attrs__:
+            if type(value := getattr(held, field.name)) not in ATOMS:
+                yield from arrays_in(value, seen)
 
 
 def held_bytes(arrays: Iterable[np.ndarray[Any, Any]]) -> int:

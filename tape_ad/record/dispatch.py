@@ -5,7 +5,7 @@ general way is `record_general`; the others do the same for what most calls are,
 (docs/performance.md says what each of them saves).
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from operator import getitem
 from typing import Any
 
@@ -15,7 +15,7 @@ from tape_ad.base.arrays.interpreter import NO_OPTIONS, call, unwrapped, with_pl
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.base.naming import called, function_name
 from tape_ad.base.trees import flatten, map_leaves
-from tape_ad.record.arena import CONSTANT
+from tape_ad.record.arena import CONSTANT, arrays_in
 from tape_ad.record.call_metadata import ARRAY, HANDLE, NUMBERS, beside_several, unary_metadata
 from tape_ad.record.constants import as_constants, gives_constants
 from tape_ad.record.creation import created
@@ -315,8 +315,11 @@ def record_two(function: Function, x: Any, y: Any) -> Any:  # noqa: PLR0911, PLR
     except ValueError as error:
         raise_with_name(function, (x, y), error)
     handle = record.note(function, (x, y), NO_OPTIONS, out, parents, partials, None, beside)
-    if array is not None and getattr(partials, "kept", partials) is array:
-        record._keep(handle.index, array)
+    if array is not None:
+        if partials is array or (kept := getattr(partials, "kept", partials)) is array:
+            record._keep(handle.index, array)
+        elif kept is partials and (type(partials) is not ndarray or partials.base is not None):
+            keep_operands(handle, (array,))
     return handle
 
 
@@ -355,20 +358,24 @@ def record_several(function: Function, args: tuple[Any, ...], ambient: Any) -> A
     beside = beside_several(record, parents, args, NO_OPTIONS)
     handle = record.note(function, args, NO_OPTIONS, out, parents, partials, None, beside)
     if len(parents) < len(args):
-        keep_operands(record, handle.index, args, partials)
+        keep_operands(handle, args)
     return handle
 
 
-def keep_operands(
-    record: Any, node: int, operands: tuple[Any, ...], partials: Iterable[Any]
-) -> None:
-    """Let a record look after the plain operands that partials hold as they were given."""
-    for partial in partials:
-        array = getattr(partial, "kept", partial)
-        if type(array) is ndarray:
-            for each in operands:
-                if each is array:
-                    record._keep(node, array)
+def keep_operands(handle: Any, operands: tuple[Any, ...]) -> None:
+    """Let a record look after the plain operands that the partials of a node hold as given."""
+    if type(handle) is not Tensor:
+        return
+    record, node = handle.record, handle.index
+    for partial in record.partials[slice(*record.starts[node : node + 2])]:
+        kept = getattr(partial, "kept", partial)
+        if kept is None:
+            continue
+        for each in operands:
+            if isinstance(each, ndarray):
+                for array in arrays_in(kept, set()):
+                    if array is each or np.may_share_memory(array, each):
+                        record._keep(node, each)
 
 
 def record_item(x: Any, key: Any) -> Any:
@@ -438,11 +445,17 @@ def record_general(function: Function, rule: Rule, args: tuple[Any, ...], kwargs
     record, handles, values = apart or partition_operands_slow(function, operands)
     out, saved = computed(function, rule, values, call_options)
     if not rule.multiple:
-        return record_output(record, call, rule, handles, out, (saved, *values), options)
+        node = record_output(record, call, rule, handles, out, (saved, *values), options)
+        if len(handles) < len(operands):
+            keep_operands(node, operands)
+        return node
     nodes = [
         record_output(record, call, rule, handles, each, (i, out, *values), options, i)
         for i, each in enumerate(out)
     ]
+    if len(handles) < len(operands):
+        for node in nodes:
+            keep_operands(node, operands)
     return out._make(nodes) if hasattr(out, "_make") else type(out)(nodes)
 
 
@@ -484,7 +497,7 @@ def record_lone(
     beside = unary_metadata(x, args, kwargs) if kwargs or len(args) > 1 else None
     handle = record.note(function, args, kwargs, out, index, partial, None, beside)
     if len(operands) > 1:
-        keep_operands(record, handle.index, operands, (partial,))
+        keep_operands(handle, operands)
     kind = type(out)
     view = kind is not float64 and ((kind is ndarray and out.base is data) or is_view(out, data))
     if view and not linked(handle, x, index):  # it was written to meanwhile

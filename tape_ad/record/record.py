@@ -66,7 +66,7 @@ class ComputationRecord(Shown):
         Which arrays a sweep compares with what they were, to raise `MutatedInputError` if one was
         written to. The record never copies the arrays that it is given, so a gradient would be of
         something else then. When left out, a few elements of what each leaf was made of, and
-        of the plain arrays that a handle was multiplied or divided by, in a fraction of a
+        of the plain arrays beside handles that a derivative is made of, in a fraction of a
         microsecond: small arrays as a whole, and of large ones the first and last element and
         some between. With True, all elements of leaves and of every other array that
         an operation used, constants among them, at the price of hashing each of them twice. With

@@ -1,14 +1,18 @@
 """Arrays that are written to before the sweep: `ComputationRecord(check_inputs=...)`."""
 
+import contextlib
+import pathlib
 from typing import Any
 
 import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.errors import (
-    MutatedInputError,
-)
+from tape_ad.errors import MutatedInputError
+from tests.rules.checks import recorded
+from tests.rules.rows import ROWS
+from tests.rules.table import Case, Row
+from tests.sampling import some
 
 
 def test_an_update_between_two_losses_of_one_record_is_an_error() -> None:
@@ -68,6 +72,14 @@ BESIDE: dict[str, Any] = {
     "np.einsum": lambda h, w: np.einsum("ij,jk->ik", w, h),
     "nn.linear": lambda h, w: ta.nn.linear(w, h, np.zeros(2)),
     "np.average": lambda h, w: np.average(h, weights=np.abs(w)) * w,
+    "np.outer": np.outer,
+    "np.outer of views": lambda h, w: np.outer(h[0], w[0]),
+    "np.vdot": np.vdot,
+    "np.convolve": lambda h, w: np.convolve(h[0], w[0]),
+    "np.linalg.solve": lambda h, w: np.linalg.solve(w, h),
+    "np.ldexp": lambda h, w: np.ldexp(h, np.ones((2, 2), int)) * w,
+    "an einsum of three": lambda h, w: np.einsum("ij,jk,kl->il", h, w, h),
+    "a block of an operand": lambda h, w: ta.nn.linear(h, w, w[0]),
 }
 
 
@@ -81,6 +93,38 @@ def test_a_plain_array_that_a_partial_holds_is_looked_at(name: str) -> None:
     w[0] = 7.0
     with pytest.raises(MutatedInputError, match=r"an array was written to after node %.*copy"):
         y.grad()
+
+
+def test_plain_arrays_of_classes_of_their_own_are_looked_at(tmp_path: pathlib.Path) -> None:
+    w = np.memmap(tmp_path / "w", float, "w+", shape=(2, 2))
+    w[...] = W
+    h = ta.ComputationRecord().tensor(W)
+    y = np.sum(h * w)
+    w[0] = 7.0
+    with pytest.raises(MutatedInputError, match=r"node %1 \(multiply\) was computed with it"):
+        y.grad()
+
+
+WATCHED = [
+    pytest.param(row, plain, id=f"{row}-{plain}")
+    for row in ROWS
+    if row.prepare is None and row.function not in {np.nan_to_num, np.unwrap, ta.scipy.signal.welch}
+    for plain in range(len(row.operands))
+    if {*row.differentiable} - {plain}
+]
+"""Rows, and an operand to be plain; the functions left out take no handles beside it."""
+
+
+@pytest.mark.parametrize(("row", "plain"), some(WATCHED, 40))
+def test_a_gradient_is_of_what_a_plain_operand_was_or_an_error(row: Row, plain: int) -> None:
+    values = [np.array(value) for value in Case(row, "real").primals()]
+    run = recorded(row, values, active=[i for i in row.differentiable if i != plain])
+    seeds = [np.ones_like(value) for value in run.values]
+    before = run.pull(seeds)
+    values[plain][...] = values[plain] == 0
+    with contextlib.suppress(MutatedInputError):
+        for now, then in zip(run.pull(seeds), before, strict=True):
+            np.testing.assert_array_equal(now, then)
 
 
 @pytest.mark.parametrize("size", [2, 4000])

@@ -34,9 +34,10 @@ class LinearMap(Protocol):
         numbers that the map holds, all with the same sign. So it is known what of the array meets
         a 0, and it need not be finite there.
 
-    ``kept`` : array
+    ``kept`` : array or None
         The other operand, where the map holds the very array that was given: a sweep tells whether
-        it was written to.
+        it was written to. None says that the map holds nothing that was given; where a map has
+        none of this, all that it holds is looked at.
 
     And methods:
 

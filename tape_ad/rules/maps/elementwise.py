@@ -16,6 +16,7 @@ class Same:
     """The identity: the node is its parent, up to broadcasting and dtype."""
 
     broadcasts: ClassVar[bool] = True
+    kept: ClassVar[None] = None
     identity: ClassVar[bool] = True
     rearranges: ClassVar[bool] = True
     pattern = elementwise
@@ -42,6 +43,7 @@ class Negate:
     """
 
     broadcasts: ClassVar[bool] = True
+    kept: ClassVar[None] = None
     fresh: ClassVar[bool] = True
     uniform: ClassVar[bool] = True
     pattern = elementwise
@@ -170,6 +172,7 @@ class Mask:
     """
 
     broadcasts: ClassVar[bool] = True
+    kept: ClassVar[None] = None
     fresh: ClassVar[bool] = True
     hides: ClassVar[bool] = True
     pattern = elementwise

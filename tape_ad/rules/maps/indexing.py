@@ -36,6 +36,7 @@ class Index:
     """
 
     fresh: ClassVar[bool] = True
+    kept: ClassVar[None] = None
     rearranges: ClassVar[bool] = True
     pattern = permutation
     key: tuple[Any, ...]

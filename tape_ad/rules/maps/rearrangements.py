@@ -148,6 +148,7 @@ class Part:
         Its box in the node.
     """
 
+    kept: ClassVar[None] = None
     pattern = permutation
     join: Join
     position: int
