@@ -21,6 +21,9 @@ Function = Callable[..., Any]
 STEPS = 100
 """How many are tried before each member has a search of its own."""
 
+FEW = 8
+"""How many take away what a search has left of a gradient."""
+
 
 def below(value: Any) -> Any:
     """Give what a handle of any nesting holds, which may be an array of a batch."""
@@ -294,7 +297,9 @@ def minimum_for_all(both: Function, x0: Any, gtol: float) -> Search | None:
 
 
 def vanishes(slope: Function, x: Any, near: float) -> bool:
-    """Tell of the minima of a batch whether the gradient is zero, as it is at no kink.
+    """Tell of the minima of a batch whether the gradient is zero close by, as it is at no kink.
+
+    What a search has left of it there, Newton's method takes away.
 
     Parameters
     ----------
@@ -305,9 +310,21 @@ def vanishes(slope: Function, x: Any, near: float) -> bool:
         What is zero, relative to what the Hessian makes of a step as long as `x`.
     """
     values: Any = ForAll.of(x)
-    at = values.stack_of(x)
-    left, matrix = values(slope, at), values(lambda x: slopes(slope, x), at)
-    return bool(values.agreed(largest(left) <= near * (1 + largest(at)) * largest(matrix)))
+    start = at = values.stack_of(x)
+    size = 1 + largest(start)
+    first = found = None
+    with np.errstate(all="ignore"):
+        for _ in range(FEW):
+            left, matrix = values(slope, at), values(lambda x: slopes(slope, x), at)
+            if found is None:
+                first = largest(left)
+                found = first <= near * size * largest(matrix)
+            else:
+                found |= (largest(left) <= first / 100) & (largest(at - start) <= size / 10)
+            if np.all(found):
+                break
+            at = np.where(found[:, None], at, at - steps(matrix, left, elementwise=False))
+    return bool(values.agreed(found))
 
 
 def searched_along(
