@@ -32,6 +32,16 @@ def below(value: Any) -> Any:
     return value
 
 
+def records_in(value: Any) -> int:
+    """Count the records that a value is of, in batches too."""
+    count = 0
+    while value is not None:
+        recorded = hasattr(value, "record")
+        count += recorded
+        value = value.data if recorded else getattr(value, "stack", None)
+    return count
+
+
 @frozen
 class ForAll:
     """Functions of one of a batch, or of batches in one another, called with all arrays at once.
@@ -318,7 +328,7 @@ def vanishes(slope: Function, x: Any, near: float) -> bool:
             left, matrix = values(slope, at), values(lambda x: slopes(slope, x), at)
             if found is None:
                 first = largest(left)
-                found = first <= near * size * largest(matrix)
+                found = (first <= near * size * largest(matrix)) & (largest(matrix) > 0)
             else:
                 found |= (largest(left) <= first / 100) & (largest(at - start) <= size / 10)
             if np.all(found):
@@ -420,7 +430,8 @@ def squares_for_all(
             if np.any(better):
                 derived += better
                 matrix = values(lambda x: slopes(rows, x), x)
-    if not values.agreed(~running & np.all(np.isfinite(matrix), axis=(1, 2))):
+    sloping = np.all(np.isfinite(matrix), axis=(1, 2)) & (largest(matrix) > 0)
+    if not values.agreed(~running & sloping):
         return None
     counts = {"nfev": values.boxed(1 + count), "njev": values.boxed(derived)}
     return Search(values.boxed(x), values.boxed(r), values.boxed(matrix), counts)

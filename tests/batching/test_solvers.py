@@ -259,6 +259,17 @@ def test_a_minimum_that_is_flat_has_no_derivative() -> None:
         ta.grad(lambda a: np.sum(ta.batched(least)(a)))(CUBES)
 
 
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+def test_at_a_kink_a_minimum_has_no_derivative() -> None:
+    def least(a: Array) -> Array:
+        return optimize.minimize(lambda z: np.sum(np.abs(z - a)), np.zeros(1)).x[0]
+
+    kinks = np.array([1.0, 2.0])
+    for slope in (ta.batched(ta.grad(least)), ta.grad(lambda a: np.sum(ta.batched(least)(a)))):
+        with pytest.raises(ta.errors.SingularJacobianError):
+            slope(kinks)
+
+
 # Initial value problems
 
 TIMES = np.linspace(0, 2, 5)
