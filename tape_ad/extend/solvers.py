@@ -18,6 +18,7 @@ from tape_ad.transforms.implicit import warn_unconverged as warn_unconverged
 from tape_ad.transforms.lockstep import between_for_all as between_for_all
 from tape_ad.transforms.lockstep import for_all as for_all
 from tape_ad.transforms.lockstep import minimum_for_all as minimum_for_all
+from tape_ad.transforms.lockstep import records_in as records_in
 from tape_ad.transforms.lockstep import root_for_all as root_for_all
 from tape_ad.transforms.lockstep import squares_for_all as squares_for_all
 from tape_ad.transforms.lockstep import vanishes as vanishes

@@ -335,7 +335,9 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
 
     def __repr__(self) -> str:
         value = self.data
-        if not isinstance(value, ArrayInterface) and not is_later(value):
+        if hasattr(value, "batch_here"):
+            value = repr(value)  # whose text, of a number, is that of each
+        elif not isinstance(value, ArrayInterface) and not is_later(value):
             value = np.array2string(np.asarray(value), precision=6, threshold=8, edgeitems=2)
             value = " ".join(value.split())
         return f"Tensor(%{self.index}, {self.dtype}{list(self.shape)}, {value})"

@@ -25,7 +25,7 @@ from tape_ad.record.handles import any_handle, outside, plain, records_of, up_to
 from tape_ad.record.primals import primal
 from tape_ad.record.tensor import Tensor
 from tape_ad.rules.maps import Array
-from tape_ad.transforms.lockstep import ForAll, below, slopes
+from tape_ad.transforms.lockstep import ForAll, below, records_in, slopes
 
 Function = Callable[..., Any]
 
@@ -100,12 +100,8 @@ def moved_for_all(rows: Function, x: Array, value: Any, name: str, elementwise: 
     Each step of Newton's method doubles the number of orders that are right, and adds one. As the
     residual counts from its value, there are no steps in the values.
     """
-    stack, depth = getattr(value, "stack", None), 0
-    while stack is not None:
-        depth += hasattr(stack, "record")
-        stack = stack.data if hasattr(stack, "record") else getattr(stack, "stack", None)
     values = ForAll.of(value)
-    for _ in range(depth.bit_length()):
+    for _ in range(records_in(value).bit_length()):
         matrix, change = below(slopes(rows, x, elementwise)), below(rows(x))
         check_regular(matrix, name)
         if values is not None:

@@ -21,12 +21,25 @@ Function = Callable[..., Any]
 STEPS = 100
 """How many are tried before each member has a search of its own."""
 
+FEW = 8
+"""How many take away what a search has left of a gradient."""
+
 
 def below(value: Any) -> Any:
     """Give what a handle of any nesting holds, which may be an array of a batch."""
     while hasattr(value, "record"):
         value = value.data
     return value
+
+
+def records_in(value: Any) -> int:
+    """Count the records that a value is of, in batches too."""
+    count = 0
+    while value is not None:
+        recorded = hasattr(value, "record")
+        count += recorded
+        value = value.data if recorded else getattr(value, "stack", None)
+    return count
 
 
 @frozen
@@ -294,7 +307,9 @@ def minimum_for_all(both: Function, x0: Any, gtol: float) -> Search | None:
 
 
 def vanishes(slope: Function, x: Any, near: float) -> bool:
-    """Tell of the minima of a batch whether the gradient is zero, as it is at no kink.
+    """Tell of the minima of a batch whether the gradient is zero close by, as it is at no kink.
+
+    What a search has left of it there, Newton's method takes away.
 
     Parameters
     ----------
@@ -305,9 +320,21 @@ def vanishes(slope: Function, x: Any, near: float) -> bool:
         What is zero, relative to what the Hessian makes of a step as long as `x`.
     """
     values: Any = ForAll.of(x)
-    at = values.stack_of(x)
-    left, matrix = values(slope, at), values(lambda x: slopes(slope, x), at)
-    return bool(values.agreed(largest(left) <= near * (1 + largest(at)) * largest(matrix)))
+    start = at = values.stack_of(x)
+    size = 1 + largest(start)
+    first = found = None
+    with np.errstate(all="ignore"):
+        for _ in range(FEW):
+            left, matrix = values(slope, at), values(lambda x: slopes(slope, x), at)
+            if found is None:
+                first = largest(left)
+                found = (first <= near * size * largest(matrix)) & (largest(matrix) > 0)
+            else:
+                found |= (largest(left) <= first / 100) & (largest(at - start) <= size / 10)
+            if np.all(found):
+                break
+            at = np.where(found[:, None], at, at - steps(matrix, left, elementwise=False))
+    return bool(values.agreed(found))
 
 
 def searched_along(
@@ -403,7 +430,8 @@ def squares_for_all(
             if np.any(better):
                 derived += better
                 matrix = values(lambda x: slopes(rows, x), x)
-    if not values.agreed(~running & np.all(np.isfinite(matrix), axis=(1, 2))):
+    sloping = np.all(np.isfinite(matrix), axis=(1, 2)) & (largest(matrix) > 0)
+    if not values.agreed(~running & sloping):
         return None
     counts = {"nfev": values.boxed(1 + count), "njev": values.boxed(derived)}
     return Search(values.boxed(x), values.boxed(r), values.boxed(matrix), counts)

@@ -1,5 +1,6 @@
 """Functions that values decide in: those of a batch with one path are computed at once."""
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -316,6 +317,21 @@ def test_texts_are_of_each(made: Callable[..., Any]) -> None:
     expected = np.stack([by_text(x) for x in X])
 
     np.testing.assert_array_equal(ta.batched(made(by_text))(X), expected)
+
+
+def test_what_is_printed_or_logged_is_no_number_of_one(
+    capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    def square(x: Array) -> Array:
+        print("at", x)  # noqa: T201 - what is printed is looked at
+        logging.warning("at %s", x)
+        return x * x
+
+    for transform, shown in ((lambda f: f, "at {}"), (ta.grad, "at Tensor(%0, float64[], {})")):
+        ta.batched(transform(square))(NUMBERS)
+        text = shown.format("BatchedArray(float64[] in each of 6)")
+        assert (capsys.readouterr().out, caplog.messages) == (f"{text}\n", [text])
+        caplog.clear()
 
 
 @pytest.mark.parametrize("batch_size", [None, 2, 1])

@@ -80,6 +80,21 @@ def test_they_are_found_at_once_with_derivatives_of_all_orders(name: str) -> Non
     same(ta.grad(lambda a: np.sum(ta.batched(second)(a)))(CUBES), thirds)
 
 
+@pytest.mark.parametrize(
+    "least",
+    [
+        lambda a: optimize.least_squares(misfits, START, args=(a,)).x,
+        lambda a: optimize.minimize(well, START, args=(a,)).x,
+    ],
+)
+def test_they_have_derivatives_where_a_search_stops_as_it_does_by_default(least: Any) -> None:
+    slopes = ta.batched(ta.jacobian(least))
+
+    expected = np.stack([ta.jacobian(least)(a) for a in CUBES])
+    np.testing.assert_allclose(slopes(CUBES), expected, rtol=1e-5)  # as closely as it searches
+    assert "at once" in slopes.explain()
+
+
 @pytest.mark.parametrize("name", SOLVERS)
 def test_in_nested_batches(name: str) -> None:
     for_all = ta.batched(SOLVERS[name])
@@ -242,6 +257,17 @@ def test_a_minimum_that_is_flat_has_no_derivative() -> None:
         ta.batched(ta.grad(least))(CUBES)
     with pytest.raises(ta.errors.SingularJacobianError):
         ta.grad(lambda a: np.sum(ta.batched(least)(a)))(CUBES)
+
+
+@pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
+def test_at_a_kink_a_minimum_has_no_derivative() -> None:
+    def least(a: Array) -> Array:
+        return optimize.minimize(lambda z: np.sum(np.abs(z - a)), np.zeros(1)).x[0]
+
+    kinks = np.array([1.0, 2.0])
+    for slope in (ta.batched(ta.grad(least)), ta.grad(lambda a: np.sum(ta.batched(least)(a)))):
+        with pytest.raises(ta.errors.SingularJacobianError):
+            slope(kinks)
 
 
 # Initial value problems

@@ -103,7 +103,9 @@ TOLD = frozenset(
 
 
 def is_read(frame: FrameType) -> bool:
-    """Tell whether a frame is at a statement that raises, prints or logs something."""
+    """Tell whether a frame is at a statement that raises, prints or logs something, or is a log."""
+    if frame.f_globals.get("__name__") == "logging":  # which puts texts together itself
+        return True
     match statements_at(frame.f_code, frame.f_lineno):
         case [*_, ast.Raise()]:
             return True

@@ -20,6 +20,7 @@ from tape_ad.extend.solvers import (
     implicit,
     on_plain_arrays,
     opaque,
+    records_in,
     squares_for_all,
     valued,
     vanishes,
@@ -149,8 +150,9 @@ def least_squares(
         given = [options.get(name, 1e-8) or 0.0 for name in TOLERANCES]
         found = squares_for_all(residual, searched.x0, *given)
     slope = grad(cost)
-    moved = found and implicit(slope, found.x, "least_squares")
-    if found and (moved is found.x or vanishes(slope, found.x, VANISHING)):
+    derived = found and records_in(cost(found.x))
+    if found and (not derived or vanishes(slope, found.x, VANISHING)):
+        moved = implicit(slope, found.x, "least_squares")
         x = as_constant_handle(moved, x0, args, kwargs)
         return scipy.optimize.OptimizeResult(
             x=searched.tree(x),

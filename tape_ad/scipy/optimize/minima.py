@@ -12,6 +12,7 @@ from tape_ad.extend.solvers import (
     implicit,
     minimum_for_all,
     opaque,
+    records_in,
     vanishes,
     warn_unconverged,
 )
@@ -137,9 +138,9 @@ def minimize(
     found = None
     if method in (None, "BFGS") and (gtol := tolerance(options)) is not None:
         found = minimum_for_all(row, objective.x0, gtol)
-    moved = found and implicit(slope, found.x, "minimize")
-    if found and (moved is found.x or vanishes(slope, found.x, VANISHING)):
-        x = as_constant_handle(moved, x0, args)
+    derived = found and records_in(value(through.tree(found.x)))
+    if found and (not derived or vanishes(slope, found.x, VANISHING)):
+        x = as_constant_handle(implicit(slope, found.x, "minimize"), x0, args)
         return scipy.optimize.OptimizeResult(
             x=through.tree(x),
             fun=value(through.tree(x)),
