@@ -9,6 +9,7 @@ import numpy as np
 from tape_ad.base.errors import CaptureError
 from tape_ad.base.naming import OPERATORS, called
 from tape_ad.programs.capture.tracers import (
+    COMPLEX,
     TracedArray,
     TracedScalar,
     as_python,
@@ -17,6 +18,7 @@ from tape_ad.programs.capture.tracers import (
     is_complex_number,
     is_python,
     is_tracer,
+    plain,
 )
 from tape_ad.programs.program import Call, Value
 from tape_ad.record.messages.callers import caller
@@ -199,12 +201,12 @@ def two(function: Function, x: Any, y: Any) -> Any:
     """Note a function of two operands, one of them captured."""
     if not (defers(x) and defers(y)):
         return NotImplemented
-    if (is_python(x) and is_python(y)) or are_complex_numbers(x, y):
+    if (is_python(x) and is_python(y)) or are_complex_numbers(plain(x), plain(y)):
         function = as_python(function)
         if function is operator.eq and (has_ended(x) or has_ended(y)):
             return NotImplemented  # a key that somebody has remembered is unlike all others now
     tracer, other = (x, y) if is_tracer(x) else (y, x)
-    if other.__class__ in SEQUENCES and leaves_sequences(function, tracer):
+    if type(other) in SEQUENCES and leaves_sequences(function, tracer):
         return NotImplemented  # which the sequence answers: a list times a number is a longer list
     return tracer.capture.call(function, (x, y), {})
 
@@ -217,11 +219,10 @@ def leaves_sequences(function: Function, x: Any) -> bool:
 
 
 def are_complex_numbers(x: Any, y: Any) -> bool:
-    """Tell whether two operands are numbers, one of them complex, and neither is an array."""
-    if not (is_complex_number(x) or is_complex_number(y)):
+    """Tell whether two plain operands are numbers, one of them complex, and neither is an array."""
+    if not (isinstance(x, COMPLEX) or isinstance(y, COMPLEX)):
         return False
-    data = (each.data if is_tracer(each) else each for each in (x, y))
-    return not any(isinstance(each, np.ndarray) for each in data)
+    return not (isinstance(x, np.ndarray) or isinstance(y, np.ndarray))
 
 
 def item(x: TracedArray, key: Any) -> Any:

@@ -59,8 +59,6 @@ class Comparison:
 
     def check(self, capture: Any, step: Step) -> None:
         """Compare a step with the one in its place."""
-        if self.earlier is None:
-            return
         self.look(capture, len(capture.steps) - 1, step)
         while not self._alike and self.go_over(capture):
             pass

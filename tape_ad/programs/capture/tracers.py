@@ -464,7 +464,7 @@ class TracedArray(Tracer, ArrayInterface, BitsInPlace):
         self[...] = value
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if method == "__call__" and isinstance(inputs[0], np.complexfloating) and not kwargs:
+        if method == "__call__" and issubclass(type(inputs[0]), np.complexfloating) and not kwargs:
             of_numbers = len(inputs) == 2 and is_complex_number(inputs[1])
             if of_numbers and is_at(sys._getframe(1), *OPERATOR_LINES):
                 return by_operator(as_python(ufunc), *inputs)
@@ -489,9 +489,13 @@ def by_operator(function: Function, x: Any, y: Any) -> Any:
     return tracer.capture.call(function, (x, y), {})
 
 
+COMPLEX = (np.complexfloating, complex)
+"""The numbers for which Python's operators round in another way than ufuncs."""
+
+
 def is_complex_number(x: Any) -> bool:
-    """Tell whether Python's operators on a number round in another way than ufuncs."""
-    return isinstance(x.data if is_tracer(x) else x, (np.complexfloating, complex))
+    """Tell whether something is such a number, captured or not."""
+    return isinstance(plain(x), COMPLEX)
 
 
 TRACERS.update((TracedArray, TracedScalar))

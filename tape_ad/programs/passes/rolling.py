@@ -8,6 +8,7 @@ earlier loop has computed; and whole numbers, such as indices, have to move even
 """
 
 import math
+from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -91,12 +92,14 @@ class Tokens:
         kinds: dict[Any, int] = {}
         kind_of = [kinds.setdefault(described(value), len(kinds)) for value in values]
         tokens: dict[Any, int] = {}
-        numbers: list[int] = []
+        numbers = array("q")
         spelling = Spelling(number_of, kind_of)
         operands, integers = spelling.operands, spelling.integers
-        starts: list[tuple[int, int, int]] = []
+        operands_from, integers_from, outputs_from = array("q"), array("q"), array("q")
         for place, step in enumerate(program.steps):
-            starts.append((len(operands), len(integers), len(values)))
+            operands_from.append(len(operands))
+            integers_from.append(len(integers))
+            outputs_from.append(len(values))
             if not isinstance(step, Call):
                 number = number_of[step.value]
                 operands.append(number)
@@ -105,7 +108,11 @@ class Tokens:
                 continue
             parts: list[Any] = [step.function, step.several]
             for arg in step.args:
-                spelling.take(arg, parts)
+                if type(arg) is Value:  # as most are
+                    operands.append(number := number_of[arg])
+                    parts.append(kind_of[number])
+                else:
+                    spelling.take(arg, parts)
             if step.kwargs:
                 spelling.take(dict(step.kwargs), parts)
             for out in step.outputs:
@@ -120,16 +127,17 @@ class Tokens:
                 numbers.append(tokens.setdefault(tuple(parts), len(tokens)))
             except TypeError:  # the function, or an option, has no hash
                 numbers.append(-1 - place)
-        starts.append((len(operands), len(integers), len(values)))
-        columns = np.array(starts, np.int64).T
+        operands_from.append(len(operands))
+        integers_from.append(len(integers))
+        outputs_from.append(len(values))
         return cls(
-            np.array(numbers, np.int64),
-            np.array(operands, np.int64),
-            np.array(integers or [0], np.int64),
-            columns[0],
-            columns[1],
+            np.array(numbers),
+            np.array(operands),
+            np.array(integers or [0]),
+            np.array(operands_from),
+            np.array(integers_from),
             values,
-            columns[2],
+            np.array(outputs_from),
         )
 
 
@@ -150,14 +158,14 @@ class Spelling:
     number_of : mapping of Value to int
     kind_of : sequence of int
         What values have in common, by their numbers.
-    operands, integers : list of int
+    operands, integers : array of int
         What differs: the numbers of values, and whole numbers.
     """
 
     number_of: Mapping[Value, int]
     kind_of: Sequence[int]
-    operands: list[int] = field(factory=list)
-    integers: list[int] = field(factory=list)
+    operands: "array[int]" = field(factory=lambda: array("q"))
+    integers: "array[int]" = field(factory=lambda: array("q"))
 
     def take(self, tree: Any, parts: list[Any]) -> None:
         """Append what is alike of an argument to its parts, and note what differs."""

@@ -301,6 +301,8 @@ class Program:
 
 def body_of(call: Call) -> Program | None:
     """Give the body of a loop; None for any other call."""
+    if not call.several:  # as a loop does
+        return None
     body = getattr(call.function, "body", None)
     return body if type(body) is Program else None
 
