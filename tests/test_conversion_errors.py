@@ -131,6 +131,13 @@ def test_a_plain_array_with_a_handle_as_an_element() -> None:
     np.testing.assert_array_equal(data, np.zeros(3))
 
 
+@pytest.mark.parametrize("kind", ["csr_array", "csc_array", "csr_matrix", "csc_matrix"])
+def test_a_sparse_array_of_a_handle(kind: str) -> None:
+    made: Any = getattr(pytest.importorskip("scipy.sparse"), kind)
+    with pytest.raises(ConversionError, match=f"{kind} of scipy.*write tape_ad.scipy.sparse in pl"):
+        made(handle(np.eye(2)))
+
+
 def test_a_buffer_with_a_handle_as_an_element() -> None:
     data = array.array("d", [0.0])
     with pytest.raises(

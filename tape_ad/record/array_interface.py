@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, SupportsIndex
 import numpy as np
 
 from tape_ad.base.arrays.overridable import TRACERS, is_later, lies_below
-from tape_ad.base.errors import ConversionError
+from tape_ad.base.errors import ConversionError, TapeError
 from tape_ad.record.array_operators import ArrayOperators
 from tape_ad.record.messages.callers import caller, is_at, is_copied, is_read, method_called
 from tape_ad.record.messages.libraries import (
@@ -405,6 +405,7 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
 
     def __format__(self, spec: str) -> str:
         if not spec:
+            answer_to_scipy("format", self)
             return str(self)
         text = format(self.data, spec)
         # A copy of code might make a number again of a text, which would have no gradient
@@ -441,6 +442,18 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
             return NotImplemented
         instead = f"np.{name}(t)" if hasattr(np, name) else "a function of NumPy's"
         raise TypeError(f"torch.{name} takes no handles; write {instead}, or t.data for the value")
+
+    @property
+    def __jax_array__(self) -> NoReturn:
+        """What JAX asks for; its operators get no answer, and leave it to the handle."""
+        asking = str(sys._getframe(1).f_globals.get("__name__"))
+        if asking.startswith("jax.") and not asking.endswith(".array_methods"):
+            raise TapeError(  # by no TypeError, which JAX would hide
+                f"a function of JAX takes no handles ({caller()}); write NumPy's, as in np.sin(t) "
+                "for jnp.sin(t), or t.data for the value"
+            )
+        name = "__jax_array__"
+        raise AttributeError(name)
 
     def __dlpack__(
         self,

@@ -129,7 +129,10 @@ class Tensor(ArrayInterface):
     index : int
         The node's index there.
     data : array
-        The primal. It lives as long as the handle, or as a partial that needs it.
+        The primal. It lives as long as the handle, or as a partial that needs it. It is there to
+        be read: what is assigned to it reaches neither the record nor the array that a leaf was
+        made of. Parameters are updated where they are stored, ``params["w"] -= rate * g``, and
+        other handles by NumPy's assignment, ``t[...] = values``.
 
     Examples
     --------

@@ -1,7 +1,17 @@
 """Derivatives of functions: each transform is a record of one call, and a sweep over it."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, Concatenate, Literal, ParamSpec, SupportsIndex, TypeVar, overload
+from typing import (
+    Any,
+    ClassVar,
+    Concatenate,
+    Literal,
+    ParamSpec,
+    Protocol,
+    SupportsIndex,
+    TypeVar,
+    overload,
+)
 
 import numpy as np
 from attrs import define
@@ -23,6 +33,13 @@ Rest = ParamSpec("Rest")
 Pull = Callable[[Any], tuple[Any, ...]]
 
 
+class TakesOptions(Protocol):
+    """A function with ``**options``, which mypy does not take for one of `Concatenate`."""
+
+    def __call__(self, x: Any, /, *, any_option: Any) -> Any:
+        """Compute the function, with an option of any name."""
+
+
 @overload
 def grad(f: np.ufunc, argnums: Argnums = 0, has_aux: bool = False) -> Any: ...
 @overload
@@ -42,8 +59,8 @@ def grad(
 def grad(
     f: Callable[Rest, Any], argnums: Argnums, has_aux: bool = False
 ) -> Callable[Rest, Any]: ...
-
-
+@overload
+def grad(f: TakesOptions, *, has_aux: bool = False) -> Any: ...
 def grad(f: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
     """Make the function that computes the gradient of a real scalar function.
 
@@ -91,6 +108,8 @@ def value_and_grad(  # type: ignore[overload-overlap]  # 0 is what differs
 def value_and_grad(
     f: Callable[Rest, Any], argnums: Argnums, has_aux: bool = False
 ) -> Callable[Rest, Any]: ...
+@overload
+def value_and_grad(f: TakesOptions, *, has_aux: bool = False) -> Any: ...
 def value_and_grad(f: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
     """Make the function that computes a real scalar function and its gradient together.
 

@@ -25,7 +25,7 @@ from tape_ad.record.primals import is_number_like
 from tape_ad.record.spaces import shape_of
 from tape_ad.record.tensor import Tensor
 from tape_ad.rules.maps import Array
-from tape_ad.transforms.gradients import grad, vjp
+from tape_ad.transforms.gradients import TakesOptions, grad, vjp
 from tape_ad.transforms.tracing import Trace, Transformed, as_argnums, check_callable, chosen, trace
 
 Function = Callable[..., Any]
@@ -86,6 +86,10 @@ def jacobian(
     batch_size: int | None = None,
     has_aux: bool = False,
 ) -> Callable[Rest, Any]: ...
+@overload
+def jacobian(
+    f: TakesOptions, *, mode: str = "auto", batch_size: int | None = None, has_aux: bool = False
+) -> Any: ...
 @overload
 def jacobian(
     f: Callable[Rest, Any],
@@ -273,6 +277,8 @@ def hessian(
 def hessian(
     f: Callable[Rest, Any], argnums: Argnums, *, batch_size: int | None = None
 ) -> Callable[Rest, Any]: ...
+@overload
+def hessian(f: TakesOptions, *, batch_size: int | None = None) -> Any: ...
 def hessian(f: Function, argnums: Argnums = 0, *, batch_size: int | None = None) -> Function:
     """Make the function that computes all second derivatives of a real scalar function.
 

@@ -245,6 +245,17 @@ def test_functions_of_pytorch_say_what_to_write() -> None:
     np.testing.assert_array_equal((X * one).data, X.data)
 
 
+def test_functions_of_jax_say_what_to_write() -> None:
+    jax = pytest.importorskip("jax")
+    for function in (jax.numpy.sin, jax.jit(lambda x: x), jax.numpy.atleast_1d):
+        with pytest.raises(TapeError, match=r"JAX takes no handles \(line \d+ of test_m.*np\.sin"):
+            function(X)
+    one = jax.numpy.ones(3)
+    np.testing.assert_array_equal((one * X).data, X.data)
+    np.testing.assert_array_equal((X * one).data, X.data)
+    assert not hasattr(X, "__jax_array__")  # to those who only look
+
+
 def test_a_handle_given_as_seed_may_be_meant_to_be_asked_about() -> None:
     y: Any = ta.ComputationRecord().tensor(np.arange(3.0))
     with pytest.raises(RecordMismatchError, match=r"t\.grad\(\)\.wrt\(x\)"):

@@ -129,6 +129,22 @@ def directions(theta: Vector) -> tuple[Vector, Vector]:
     return output, tangent
 
 
+def with_options(theta: Vector, **options: float) -> float:
+    return 0.0 + np.sum(options["scale"] * theta**2)
+
+
+def with_a_default(theta: Vector, scale: float = 1.0) -> Vector:
+    return scale * theta**2
+
+
+def derivatives_with_options(theta: Vector) -> None:
+    print(ta.grad(with_options)(theta, scale=2.0), ta.hessian(with_options)(theta, scale=2.0))
+    print(ta.value_and_grad(with_options)(theta, scale=2.0))
+    print(ta.jacobian(with_options, mode="reverse")(theta, scale=2.0))
+    print(ta.jacobian(with_a_default)(theta, scale=2.0) @ theta)
+    assert_type(ta.grad(with_a_default)(theta, 2.0), Vector)
+
+
 def norm_and_parts(p: Params) -> tuple[float, Params]:
     return 0.0 + np.sum(p["a"] ** 2), p
 

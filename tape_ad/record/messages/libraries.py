@@ -326,6 +326,10 @@ TABLE = (
         in_c,
     ),
     Row(
+        *("format", ("__init__",), "says of an error only what it was given"),
+        refused(AS_ARRAYS),
+    ),
+    Row(
         *("atleast_1d", ("_check_func", "lfilter"), "its code in C says another thing of an error"),
         refused(AS_ARRAYS),
     ),
