@@ -5,6 +5,7 @@ gives matrices of what NumPy computes of it where that has two axes; and a maske
 masked element is an array like any other.
 """
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,7 +15,9 @@ from tape_ad.base.arrays.interpreter import unwrapped
 from tape_ad.base.errors import NoRuleError
 from tape_ad.base.trees import map_leaves
 from tape_ad.record.array_interface import IN_COPIES, Absent, ArrayInterface
+from tape_ad.record.messages.callers import is_at
 from tape_ad.record.primals import primal
+from tape_ad.record.ties import asker
 from tape_ad.transforms.differentiable.kinds import KNOWN, standing
 from tape_ad.transforms.differentiable.numpy_names import as_array_handle, holds
 from tape_ad.transforms.differentiable.reach import is_active
@@ -51,6 +54,9 @@ class Matrix(np.lib.mixins.NDArrayOperatorsMixin):
         return np.matrix
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
+        by_array = ufunc is np.multiply and type(args[0]) is not Matrix and np.ndim(args[0])
+        if by_array and is_at(asker(sys._getframe(1)), "x * x"):  # not asked by its `__rmul__`
+            return self.__rmul__(args[0])
         function = ufunc if method == "__call__" else getattr(ufunc, method)
         return as_matrix(function(*map_leaves(handle_of, args), **map_leaves(handle_of, kwargs)))
 

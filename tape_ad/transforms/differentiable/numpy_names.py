@@ -569,9 +569,6 @@ class Elementwise:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.original, name)
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return self if instance is None else functools.partial(self, instance)
-
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function for each element."""
         if not reaches((args, kwargs)) and not reaches(self.pyfunc):

@@ -166,6 +166,8 @@ def of_matrices(x: Any) -> Any:
     b[0, 1] = x[2]
     row = np.asmatrix(x) * np.asmatrix(x).T
     parts = b[0].sum() + b[:, 1].T * b[:, 0] + b[1, 1] + a.sum(0) * plain[:, 0] + a.max()
+    parts += np.array([[3.0, 1.0]]) * a * [[1.0], [2.0]] + np.multiply([[2.0], [1.0]], a)[1, 0]
+    assert len(a) == len([*a]) == 2
     return parts[0, 0] + np.sum(a.I.A1**2) + row[0, 0] + np.linalg.det(a) + a.mean(1).H[0, 1]
 
 
@@ -184,6 +186,43 @@ def over_several(x: Any) -> Any:
     columns: Any = np.nditer(x.reshape(2, 2), order="F")
     rest = sum((i + 1) * a for i, a in enumerate(columns))
     return total + np.sum(out * out[::-1]) + np.sum(made.operands[2] * x) + rest
+
+
+def written_one_by_one(x: Any) -> Any:
+    out, elements = np.zeros(4), np.array(x).flat
+    iteration: Any = np.nditer(
+        [x, out], flags=["multi_index"], op_flags=[["readonly"], ["readwrite"]]
+    )
+    while not iteration.finished:
+        iteration[1] = iteration[0] * (1 + iteration.multi_index[0])
+        iteration.iternext()
+    return np.sum(out**2) + next(elements) * next(elements) + np.sum(elements.copy() ** 3)
+
+
+def written_at_places(x: Any) -> Any:
+    counts, around, within, corners = np.zeros(3), np.zeros(4), np.zeros(4), np.zeros((2, 2))
+    np.add.at(counts, [0, 0, 2], 1.0)
+    np.put(around, [5, -1], [x[0], x[1]], mode="wrap")
+    np.put(within, [9, 1], [x[2], x[3]], mode="clip")
+    np.put_along_axis(corners, np.array([0, 3]), x[:2], None)
+    return np.sum(counts * x[:3]) + np.sum(around * x) + np.sum(within**2) + np.sum(corners**2)
+
+
+def made_like(x: Any) -> Any:
+    pair = np.asarray([x[0], x[1]], dtype=object)
+    several = np.full_like(x, x[1], shape=(3,)) * x[0] + np.full_like(np.zeros(3), x[2])
+    plain = np.fromiter((1.0, 2.0), float) * x[:2]
+    return pair[0] * pair[1] + np.sum(several) + np.sum(plain) + np.sum(np.array(object=x) ** 2)
+
+
+def called_for_several(x: Any) -> Any:
+    squared = np.vectorize(otypes=[float])(lambda a: a**2)
+    one, other = np.vectorize(lambda a: (a, a * 2))(x)
+    total = np.sum(np.apply_along_axis(np.sum, 1, np.ones((2, 3))))
+    total += sum(each * x[index] for index, each in np.ndenumerate(np.array([1.0, 2.0])))
+    total += sum(float(each) for each in np.nditer(np.array([1.0, 3.0])))
+    windows = np.lib.stride_tricks.sliding_window_view(x, 2)
+    return np.sum(squared(x)) + np.sum(one * other) + total * x[0] + np.sum(windows**2)
 
 
 def with_lists(x: Any) -> Any:
@@ -445,6 +484,10 @@ MASK = np.array([[True, False], [False, True]])
 ROWS: dict[str, Function] = {
     "matrix": without_warnings(of_matrices),
     "nditer of several": over_several,
+    "elements of nditer and flat": written_one_by_one,
+    "writing at places": written_at_places,
+    "arrays like others": made_like,
+    "functions of several": called_for_several,
     "lists beside arrays": with_lists,
     "keys and members": by_keys,
     "classes of polynomials": of_polynomials,
