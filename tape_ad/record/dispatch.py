@@ -371,7 +371,10 @@ def keep_operands(handle: Any, operands: tuple[Any, ...]) -> None:
         kept = getattr(partial, "kept", partial)
         if kept is None:
             continue
-        for each in operands:
+        if hasattr(kept, "batch_here"):  # in memory that they all have together
+            kept = kept.stack
+        for operand in operands:
+            each = operand.stack if hasattr(operand, "batch_here") else operand
             if isinstance(each, ndarray):
                 for array in arrays_in(kept, set()):
                     if array is each or np.may_share_memory(array, each):

@@ -105,6 +105,17 @@ def test_plain_arrays_of_classes_of_their_own_are_looked_at(tmp_path: pathlib.Pa
         y.grad()
 
 
+def test_an_array_in_each_of_a_batch_is_looked_at() -> None:
+    def loss(x: Any, w: Any) -> Any:
+        w = w.copy()
+        y = np.sum(x * w)
+        w += 1.0
+        return y
+
+    with pytest.raises(MutatedInputError, match=r"node %1 \(multiply\) was computed with it"):
+        ta.batched(ta.grad(loss))(W, W)
+
+
 WATCHED = [
     pytest.param(row, plain, id=f"{row}-{plain}")
     for row in ROWS
