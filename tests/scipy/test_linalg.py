@@ -14,8 +14,8 @@ import scipy.sparse.linalg
 import tape_ad as ta
 from tape_ad.errors import ConversionError, UnsupportedArgumentError
 from tape_ad.scipy import linalg
-from tape_ad.scipy.linalg.systems import takes_stacks
 from tape_ad.scipy.linalg.structured import takes_stacks_of_columns
+from tape_ad.scipy.linalg.systems import takes_stacks
 from tape_ad.testing import check_grads
 
 Array = Any
