@@ -37,6 +37,10 @@ ALIGNED: dict[str, str] = dict.fromkeys(
 )
 """Functions of which two eager calls on copies of the same arrays differ, and why."""
 
+IN_LINES = {"fourier_gaussian", "fourier_shift", "fourier_uniform"}
+"""Functions of SciPy's that on plain arrays are compiled code, whose last digits are not those of
+the lines that a program has in its place, as it says by `rounds`."""
+
 ALIKE: set[str] = {
     *("np.shape", "np.ndim", "np.size", "np.result_type", "np.iscomplexobj", "np.isrealobj"),
     *("np.can_cast", "np.common_type", "np.shares_memory", "np.may_share_memory"),
@@ -187,10 +191,12 @@ def test_replays_give_the_bits_of_eager_calls(one: Checked) -> None:
         with pytest.raises(CaptureError):
             ta.compile(orders(one))(*one.operands(0))
         return
-    same = nearly_same if name_of(one) in ALIGNED else all_same
+    in_lines = name_of(one) in IN_LINES
+    same = nearly_same if in_lines or name_of(one) in ALIGNED else all_same
     points = one.operands(0), one.operands(7)
     with refused_copies(one):
-        replayed(orders(one), *points, same=same, natively=one.natively)
+        fast = replayed(orders(one), *points, same=same, natively=one.natively)
+        assert not in_lines or all(program.rounds for program in fast.programs)
 
 
 def test_functions_of_other_last_digits_say_so() -> None:

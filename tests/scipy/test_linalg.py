@@ -14,6 +14,7 @@ import scipy.sparse.linalg
 import tape_ad as ta
 from tape_ad.errors import ConversionError, UnsupportedArgumentError
 from tape_ad.scipy import linalg
+from tape_ad.scipy.linalg.structured import takes_stacks_of_columns
 from tape_ad.scipy.linalg.systems import takes_stacks
 from tape_ad.testing import check_grads
 
@@ -365,6 +366,21 @@ def test_several_columns_are_matrices_as_in_the_installed_scipy() -> None:
     np.testing.assert_array_equal(found.data, expected)
     columns = ta.grad(lambda a: np.sum(linalg.toeplitz(a, B)[..., 1:, :1] * 3.0))(A)
     np.testing.assert_array_equal(columns.reshape(-1)[-1], 3.0)
+
+
+def test_systems_of_columns_are_solved_in_double_precision() -> None:
+    column, b = np.array([3.0, 0.5], np.float32), np.ones(2, np.float32)
+    found = linalg.solve_toeplitz(ta.ComputationRecord().tensor(column), b)
+    expected = scipy.linalg.solve_toeplitz(column, b)
+    assert found.dtype == expected.dtype == np.float64
+    np.testing.assert_allclose(found.data, expected, rtol=1e-14)
+
+
+@pytest.mark.skipif(not takes_stacks_of_columns(), reason="SciPy has taken them since 1.17")
+def test_systems_of_stacks_of_columns_are_solved_one_by_one() -> None:
+    columns, b = np.array([[3.0, 0.5], [2.0, -0.4]]), np.array([1.0, 2.0])
+    slopes = ta.grad(lambda c: np.sum(linalg.solve_toeplitz(c, b)))
+    np.testing.assert_allclose(slopes(columns), np.stack(list(map(slopes, columns))), rtol=1e-14)
 
 
 def test_factors_of_nothing() -> None:

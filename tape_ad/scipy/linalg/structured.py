@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 
 from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.extend.arrays import Array, as_array
+from tape_ad.extend.arrays import Array, as_array, in_double
 from tape_ad.extend.maps import Adjoint, Chain, Index, LinearMap, Reshape, adjoint
 from tape_ad.extend.rules import Call, Entry, add_facts, each
 from tape_ad.scipy.counterparts import counterpart, takes_lists
@@ -126,12 +126,11 @@ def hankel_of(c: Array, r: Array | None) -> Array:
 def toeplitz_solved(c_or_cr: Any, b: Array, check_finite: bool) -> Array:
     """Solve with the matrix of a first column, and of a first row or the conjugate of the column.
 
-    It takes the time and the memory that a matrix without structure takes.
+    It takes the time and the memory that a matrix without structure takes. Like SciPy it computes
+    in double precision.
     """
-    c, r = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, None)
-    c = as_array(c).reshape(-1)
-    r = np.conjugate(c) if r is None else as_array(r).reshape(-1)
-    return np.linalg.solve(toeplitz(c, r), as_array(b))
+    columns = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr,)
+    return np.linalg.solve(toeplitz(*map(in_double, columns)), in_double(b))
 
 
 def dense(ab: Array, lower: bool) -> Array:

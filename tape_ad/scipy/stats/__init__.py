@@ -54,7 +54,7 @@ from tape_ad.scipy.stats.multivariate import MULTIVARIATE, Multivariate
 from tape_ad.scipy.stats.partials import DISTRIBUTIONS as METHODS
 from tape_ad.scipy.stats.ranks import PUBLISHED, RANKS
 
-add_rules(merged(FORMULAS, METHODS, RANKS, hypotheses.LIKELIHOODS))
+add_rules(merged(FORMULAS, METHODS, RANKS, hypotheses.TESTS))
 
 DISTRIBUTIONS: dict[str, Distribution | Multivariate] = {
     **{name: Distribution(name) for name in sorted([*CONTINUOUS, *DISCRETE])},

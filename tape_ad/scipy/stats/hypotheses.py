@@ -28,7 +28,7 @@ from tape_ad.extend.arrays import (
 )
 from tape_ad.extend.packages import copied
 from tape_ad.extend.patterns import dense
-from tape_ad.extend.rules import Entry, arguments_of, overridable, rule, takes_over
+from tape_ad.extend.rules import Entry, arguments_of, constants, overridable, rule, takes_over
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stand_ins import stands_for, unwrapped
@@ -101,11 +101,17 @@ def polynomial(coefficients: tuple[float, ...], x: float) -> float:
     return float(np.polynomial.polynomial.polyval(x, coefficients))
 
 
+@overridable
+def compared_by_scipy(y: Array, weights: Array, init: Any) -> tuple[Array, float, float, int]:
+    """Give half of the weights, which SciPy fills in, and what it makes of a sorted sample."""
+    weights = weights.copy()
+    return weights, *scipy.stats._ansari_swilk_statistics.swilk(y, weights, init)
+
+
 @stands_for(scipy.stats._ansari_swilk_statistics.swilk)
 def swilk(y: Array, a: Any, init: Any) -> tuple[Array, Array, int]:
     """Compare a sorted sample with a normal one, by how its order fits to its variance."""
-    half = np.array(plain(a))
-    told = scipy.stats._ansari_swilk_statistics.swilk(primal(y), half, init)  # which fills them
+    half, *told = compared_by_scipy(primal(y), np.array(plain(a)), init)
     statistic, p = fit_to_normal(y, np.concatenate([-half, np.zeros(len(y) % 2), half[::-1]]))
     return (as_told(statistic, told[0]), as_told(p, told[1]), told[2])
 
@@ -386,11 +392,12 @@ class Undefined:
         )
 
 
-LIKELIHOODS: dict[Any, Entry] = {
+TESTS: dict[Any, Entry] = {
     likelihoods: rule(
         lambda out, statistic, **options: Undefined(out.shape, statistic.shape),
         signature=arguments_of(likelihoods, "statistic"),
-    )
+    ),
+    **constants(compared_by_scipy),
 }
 
 
