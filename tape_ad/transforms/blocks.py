@@ -317,7 +317,7 @@ class Use:
 
     def filled(self, parts: list[Any], otherwise: Callable[[Any], Any]) -> Any:
         """Put something in place of the output's arrays, and of its other leaves."""
-        if self.output is self.spaces[0]:
+        if self.spaces and self.output is self.spaces[0]:
             return parts[0]
         following = iter(parts)
         return map_leaves(

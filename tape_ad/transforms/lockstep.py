@@ -322,7 +322,8 @@ def vanishes(slope: Function, x: Any, near: float) -> bool:
     values: Any = ForAll.of(x)
     start = at = values.stack_of(x)
     size = 1 + largest(start)
-    first = found = None
+    first: Any = None
+    found: Any = None
     with np.errstate(all="ignore"):
         for _ in range(FEW):
             left, matrix = values(slope, at), values(lambda x: slopes(slope, x), at)

@@ -446,3 +446,11 @@ def test_checks_allow_for_another_order_of_sums() -> None:
     fast = ta.compile(slope, engine="numpy", check_every=1)
     for point in POINTS * 2:
         np.testing.assert_allclose(fast(point), slope(point), rtol=1e-11)
+
+
+def test_a_root_of_an_equation_in_steps_moves_with_nothing() -> None:
+    def height(a: Array) -> Array:
+        return a * optimize.brentq(lambda x: x - np.floor(a), 0.0, 4.0)
+
+    fast = ta.compile(ta.grad(height))
+    assert [float(fast(a)) for a in (1.5, 2.5, 3.5)] == [1.0, 2.0, 3.0]
