@@ -8,7 +8,7 @@ import pytest
 import tape_ad as ta
 from tape_ad.rules.maps.matrix_products import times_matrix
 from tape_ad.rules.nn.affine import linear, two_linear
-from tests.programs.native.running import agree, agree_to_the_bit, same_bits
+from tests.programs.native.running import agree, agree_to_the_bit, natively, same_bits
 
 SHAPES = [
     ((3, 4), (4, 5)),
@@ -183,6 +183,35 @@ def test_stacks_of_small_matrices_are_multiplied_term_by_term(a: Any, b: Any, dt
     agree_to_the_bit(np.matmul, whole_x, whole_y)
     agree_to_the_bit(np.matmul, x[..., ::-1], np.zeros_like(y))
     agree_to_the_bit(np.matmul, -np.abs(x), np.zeros_like(y))
+
+
+COLUMNS_IN_STACKS = [
+    ((500, 201), (6, 201, 3)),
+    ((500, 201), (2, 3, 201, 2)),
+    ((3, 400, 256), (5, 1, 256, 2)),
+    ((3, 400, 256), (5, 3, 256, 2)),
+    ((1, 500, 201), (6, 201, 1)),
+]
+
+
+@pytest.mark.parametrize("dtype", ["f8", "c8"])
+@pytest.mark.parametrize(("a", "b"), COLUMNS_IN_STACKS)
+def test_few_columns_in_a_stack_are_multiplied_side_by_side(a: Any, b: Any, dtype: str) -> None:
+    x, y = numbers(a, dtype), numbers(b, dtype, 1)
+    agree(np.matmul, x, y, scale=np.abs(x).astype("f8") @ np.abs(y).astype("f8"))
+    y[1, ..., 5, 0] = np.nan  # which is in one column alone
+    (found,), (expected,) = natively(np.matmul, x, y)
+    assert np.array_equal(np.isnan(found), np.isnan(expected))
+
+
+def test_a_matrix_is_read_once_for_all_columns_of_a_stack() -> None:
+    fast = ta.compile(np.matmul, engine="native")
+    x, y = numbers((500, 201), "f8"), numbers((6, 201, 3), "f8", 1)
+    for _ in range(3):
+        fast(x, y)
+    listing = str(fast.programs[0].lowered)
+    assert listing.count("call matmul") == 1
+    assert "-> %t1: float64[500,18]" in listing
 
 
 def test_stacks_of_small_matrices_with_infinities_and_nan() -> None:

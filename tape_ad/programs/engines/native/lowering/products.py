@@ -98,7 +98,40 @@ def multiplied(
         ]
         if of_windows(lowering, named[:2], named[2], "ij", sizes):
             return
+    if ufunc is np.matmul and has_columns_in_stack(*refs) and side_by_side(lowering, refs):
+        return
     over_stack(lowering, ufunc, refs[:-1], refs[-1:], packs=False)
+
+
+FEW_COLUMNS = 8
+"""With how many columns on a product takes longer than to read the matrix from memory."""
+
+
+def has_columns_in_stack(x: MemRef, y: MemRef, out: MemRef) -> bool:
+    """Tell whether one large matrix is multiplied with a stack of others of few columns.
+
+    So are the tangents of a matrix with few columns, when they are multiplied from the left.
+    """
+    *stack, rows, columns = out.shape
+    length = x.shape[-1]
+    few = columns <= FEW_COLUMNS and 4 * columns <= length
+    if out.dtype.kind not in "fc" or not few or rows * length < LARGE:
+        return False
+    refs = x.broadcast((*stack, rows, length)), y.broadcast((*stack, length, columns))
+    ways = zip(stack, *[ref.strides[:-2] for ref in refs], strict=True)
+    return any(n > 1 and not of_x and of_y for n, of_x, of_y in ways)
+
+
+def side_by_side(lowering: Lowering, refs: Sequence[MemRef]) -> bool:
+    """Multiply a matrix with the columns of a stack side by side, if they can be brought there."""
+    sizes = dict(zip(LETTERS, (*refs[2].shape, refs[0].shape[-1]), strict=False))
+    *stack, i, j, k = sizes
+    names = [[*stack, i, k], [*stack, k, j], [*stack, i, j]]
+    x, y, out = [
+        NamedAxes.of(ref.broadcast(tuple([sizes[name] for name in of])), "".join(of), sizes)
+        for ref, of in zip(refs, names, strict=True)
+    ]
+    return by_matrices(lowering, [x, y], out, "".join(names[2]), sizes)
 
 
 def stacked(ufunc: np.ufunc, operands: Sequence[MemRef], out: MemRef) -> list[MemRef]:
