@@ -478,7 +478,7 @@ def batched(
     axis_size: int | None = None,
     batch_size: int | None = None,
 ) -> BatchedFunction:
-    """Make a function of one thing into a function of a batch of them, run at once.
+    """Turn a function of one thing into a function of a batch of them, computed all at once.
 
     Parameters
     ----------
@@ -510,8 +510,8 @@ def batched(
     Raises
     ------
     ShapeError
-        By the returned function, when the sizes of the batch disagree.
-        By the returned function, also when results have several shapes.
+        By the returned function, when arguments disagree about the size of the batch, or when
+        its results have different shapes.
 
     Examples
     --------

@@ -87,9 +87,9 @@ def compile(  # noqa: A001 - the same
         same for any number. Of the engines only "native" makes use of it; NumPy's products of
         matrices have threads of their own.
     check_every : int, optional
-        After how many replays `f` is run beside one and compared, 0 for never but where arguments
-        have had the same numbers since the capture. If you do not say, as often as takes at most
-        a twentieth of the time of the replays.
+        After how many replays `f` itself is run beside one, to compare the results. With 0 that
+        happens only as long as the arguments have had the same numbers since the capture. When
+        left out, it is as often as costs at most a twentieth of the time of the replays.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def compile(  # noqa: A001 - the same
     TypeError
         When `f` cannot be called, or is no function of arrays (a class, a coroutine).
     ValueError
-        When `engine`, `max_programs`, `threads` or `check_every` is none.
+        When `engine`, `max_programs`, `threads` or `check_every` is not one of the values above.
     ImportError
         When `engine` is "native" and LLVM is not installed.
     CaptureError

@@ -64,13 +64,13 @@ class ComputationRecord(Shown):
         taken here are handles there, to be differentiated again.
     check_inputs : bool, optional
         Which arrays a sweep compares with what they were, to raise `MutatedInputError` if one was
-        written to. The record never copies the arrays that it is given, so a gradient would be of
-        something else then. When left out, a few elements of what each leaf was made of, and
-        of the plain arrays beside handles that a derivative is made of, in a fraction of a
-        microsecond: small arrays as a whole, and of large ones the first and last element and
-        some between. With True, all elements of leaves and of every other array that
-        an operation used, constants among them, at the price of hashing each of them twice. With
-        False, none.
+        written to. The record never copies the arrays that it is given, so without a check the
+        gradient would belong to other numbers. When left out, a few elements are compared, of
+        what each leaf was made of and of the plain arrays beside handles that a derivative is made
+        of: small arrays as a whole, and of large ones the first and last element and some
+        between. That takes a fraction of a microsecond. With True, all elements of leaves and of
+        every other array that an operation used, constants among them, at the price of hashing
+        each of them twice. With False, none.
     trace_source : bool
         Keep the line of your code that each node was made in. `print` shows it, and so do errors
         of the sweep.

@@ -53,7 +53,7 @@ def custom_rule(
     Parameters
     ----------
     function : None
-        Nothing stands here: the rule is called, and what it gives is the decorator.
+        Left out: the rule is called with its options first, and returns the decorator.
     pull : callable, optional
         ``pull(ct, out, *args)`` takes a cotangent of the output to those of the arguments: a
         tuple, with None for zero, or the cotangent alone where there is one argument. `ct` and

@@ -115,8 +115,12 @@ def value_and_grad(f: Function, argnums: Argnums = 0, has_aux: bool = False) -> 
 
     Parameters
     ----------
-    f, argnums, has_aux
-        As for `grad`.
+    f : callable
+        A function of arrays or trees of them, which returns one real number.
+    argnums : int or iterable of int
+        The positional arguments to differentiate with respect to.
+    has_aux : bool
+        Whether `f` returns a pair, of the number and of anything else.
 
     Returns
     -------
@@ -330,8 +334,12 @@ def linearize(f: Function, *primals: Any, has_aux: bool = False) -> Any:
 
     Parameters
     ----------
-    f, *primals, has_aux
-        As for `vjp`.
+    f : callable
+        A function of arrays or trees of them, which returns an array or a tree.
+    *primals : array or tree
+        Its arguments.
+    has_aux : bool
+        Whether `f` returns a pair, of the output and of anything else.
 
     Returns
     -------

@@ -285,7 +285,7 @@ def hessian(f: Function, argnums: Argnums = 0, *, batch_size: int | None = None)
     Parameters
     ----------
     f : callable
-        As for `grad`.
+        A function of real arrays or trees of them, which returns one real number.
     argnums : int or iterable of int
         The positional arguments to differentiate with respect to.
     batch_size : int, optional
@@ -323,7 +323,7 @@ def hvp(f: Function, x: Tree, v: Any) -> Tree:
     Parameters
     ----------
     f : callable
-        As for `grad`, of one argument.
+        A function of one argument, an array or a tree of them, which returns one real number.
     x : array or tree
         Where.
     v : array or tree
@@ -361,7 +361,7 @@ def hessian_diag(f: Function, x: Tree, *, batch_size: int | None = None) -> Tree
     Parameters
     ----------
     f : callable
-        As for `grad`, of one argument.
+        A function of one argument, an array or a tree of them, which returns one real number.
     x : array or tree
         Where.
     batch_size : int, optional

@@ -52,7 +52,7 @@ def checkpoint(f: Function, *arguments: Any) -> Function:
     Raises
     ------
     TypeError
-        When arguments for `f` stand beside it; they go to the returned function.
+        When arguments for `f` are passed along with it; they go to the returned function.
     RecordMismatchError
         By the returned function, when `f` closes over a handle.
     RecomputationError

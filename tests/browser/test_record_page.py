@@ -187,6 +187,8 @@ def test_nothing_sticks_out_and_text_can_be_read(
     page = opened(rec.show(gradients=loss.grad()).html, viewport, scheme)
     width = page.evaluate("document.documentElement.scrollWidth")
     assert width <= viewport["width"]
+    hidden = "each => each.parentElement.scrollWidth - each.parentElement.clientWidth"
+    assert page.eval_on_selector("#table", hidden) == 0
     assert page.locator("#n6").is_visible()
     background, ink = page.evaluate(
         "['backgroundColor', 'color'].map((each) => getComputedStyle(document.body)[each])"
