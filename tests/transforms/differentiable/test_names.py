@@ -225,6 +225,16 @@ def called_for_several(x: Any) -> Any:
     return np.sum(squared(x)) + np.sum(one * other) + total * x[0] + np.sum(windows**2)
 
 
+class Metres(np.ndarray[Any, Any]):
+    """Arrays with a method."""
+
+    def __new__(cls, values: Any) -> Any:
+        return np.asarray(values).view(cls)
+
+    def doubled(self) -> Any:
+        return self * 2
+
+
 def with_lists(x: Any) -> Any:
     a, b = np.arange(1.0, 3.0), np.zeros((3, 2))
     pair = [x[0], x[1]]
@@ -486,6 +496,7 @@ ROWS: dict[str, Function] = {
     "nditer of several": over_several,
     "elements of nditer and flat": written_one_by_one,
     "writing at places": written_at_places,
+    "a user's arrays": lambda x: np.sum(np.asarray(Metres([1.0, 2.0]).doubled()) * x[:2] ** 2),
     "arrays like others": made_like,
     "functions of several": called_for_several,
     "lists beside arrays": with_lists,
@@ -728,6 +739,7 @@ def test_a_name_keeps_the_second_derivative(name: str) -> None:
             ta.errors.NoRuleError,
             "with a mask",
         ),
+        (lambda x: np.sum(Metres(x)), ta.errors.NoRuleError, "Metres is a subclass of numpy"),
         (lambda x: np.ma.masked_less(x, 0.4).sum(), ta.errors.NoRuleError, "masked_less with a"),
     ],
 )
