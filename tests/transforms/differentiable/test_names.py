@@ -218,9 +218,10 @@ def made_like(x: Any) -> Any:
 def called_for_several(x: Any) -> Any:
     squared = np.vectorize(otypes=[float])(lambda a: a**2)
     one, other = np.vectorize(lambda a: (a, a * 2))(x)
-    total = np.sum(np.apply_along_axis(np.sum, 1, np.ones((2, 3))))
+    total: Any = np.sum(np.apply_along_axis(np.sum, 1, np.ones((2, 3))))
     total += sum(each * x[index] for index, each in np.ndenumerate(np.array([1.0, 2.0])))
-    total += sum(float(each) for each in np.nditer(np.array([1.0, 3.0])))
+    numbers: Any = np.nditer(np.array([1.0, 3.0]))
+    total += sum(float(each) for each in numbers)
     windows = np.lib.stride_tricks.sliding_window_view(x, 2)
     return np.sum(squared(x)) + np.sum(one * other) + total * x[0] + np.sum(windows**2)
 
