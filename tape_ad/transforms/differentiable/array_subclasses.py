@@ -130,6 +130,10 @@ class Matrix(np.lib.mixins.NDArrayOperatorsMixin):
 
     ravel = flatten
 
+    def ptp(self, axis: Any = None) -> Any:
+        """Give the largest element less the smallest; see `numpy.ptp`."""
+        return self.max(axis) - self.min(axis)
+
     def tolist(self) -> Any:
         """Give the elements as nested lists."""
         return self.A.tolist()
@@ -147,8 +151,6 @@ def reducing(name: str) -> None:
 
 for _name in ("sum", "mean", "std", "var", "prod", "any", "all", "max", "min", "argmax", "argmin"):
     reducing(_name)
-for _name in ("ptp",):
-    setattr(Matrix, _name, lambda self, axis=None: self.max(axis) - self.min(axis))
 
 
 def as_two_axes(value: Any) -> Any:

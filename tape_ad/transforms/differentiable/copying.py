@@ -164,13 +164,6 @@ class Globals(dict[str, Any]):
                 if copy.__code__ is code:
                     self.plain.quicken(copy)
 
-    def get(self, name: str, default: Any = None) -> Any:
-        """Get what a name means in copies."""
-        try:
-            return self[name]
-        except KeyError:
-            return default
-
     def __contains__(self, name: object) -> bool:
         return dict.__contains__(self, name) or name in self.original
 
@@ -197,7 +190,7 @@ class Globals(dict[str, Any]):
         return {**self}
 
 
-for _name in ("keys", "items", "values", "pop", "popitem", "clear", "update", "setdefault"):
+for _name in ("get", "keys", "items", "values", "pop", "popitem", "clear", "update", "setdefault"):
     setattr(Globals, _name, getattr(MutableMapping, _name))
 
 

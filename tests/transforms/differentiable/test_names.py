@@ -218,11 +218,22 @@ def made_like(x: Any) -> Any:
 def called_for_several(x: Any) -> Any:
     squared = np.vectorize(otypes=[float])(lambda a: a**2)
     one, other = np.vectorize(lambda a: (a, a * 2))(x)
-    total = np.sum(np.apply_along_axis(np.sum, 1, np.ones((2, 3))))
+    total: Any = np.sum(np.apply_along_axis(np.sum, 1, np.ones((2, 3))))
     total += sum(each * x[index] for index, each in np.ndenumerate(np.array([1.0, 2.0])))
-    total += sum(float(each) for each in np.nditer(np.array([1.0, 3.0])))
+    numbers: Any = np.nditer(np.array([1.0, 3.0]))
+    total += sum(float(each) for each in numbers)
     windows = np.lib.stride_tricks.sliding_window_view(x, 2)
     return np.sum(squared(x)) + np.sum(one * other) + total * x[0] + np.sum(windows**2)
+
+
+class Metres(np.ndarray[Any, Any]):
+    """Arrays with a method."""
+
+    def __new__(cls, values: Any) -> Any:
+        return np.asarray(values).view(cls)
+
+    def doubled(self) -> Any:
+        return self * 2
 
 
 def with_lists(x: Any) -> Any:
@@ -486,6 +497,7 @@ ROWS: dict[str, Function] = {
     "nditer of several": over_several,
     "elements of nditer and flat": written_one_by_one,
     "writing at places": written_at_places,
+    "a user's arrays": lambda x: np.sum(np.asarray(Metres([1.0, 2.0]).doubled()) * x[:2] ** 2),
     "arrays like others": made_like,
     "functions of several": called_for_several,
     "lists beside arrays": with_lists,
@@ -728,6 +740,7 @@ def test_a_name_keeps_the_second_derivative(name: str) -> None:
             ta.errors.NoRuleError,
             "with a mask",
         ),
+        (lambda x: np.sum(Metres(x)), ta.errors.NoRuleError, "Metres is a subclass of numpy"),
         (lambda x: np.ma.masked_less(x, 0.4).sum(), ta.errors.NoRuleError, "masked_less with a"),
     ],
 )
