@@ -111,9 +111,9 @@ def compared_by_scipy(y: Array, weights: Array, init: Any) -> tuple[Array, float
 @stands_for(scipy.stats._ansari_swilk_statistics.swilk)
 def swilk(y: Array, a: Any, init: Any) -> tuple[Array, Array, int]:
     """Compare a sorted sample with a normal one, by how its order fits to its variance."""
-    half, *told = compared_by_scipy(primal(y), np.array(plain(a)), init)
+    half, value, chance, fault = compared_by_scipy(primal(y), np.array(plain(a)), init)
     statistic, p = fit_to_normal(y, np.concatenate([-half, np.zeros(len(y) % 2), half[::-1]]))
-    return (as_told(statistic, told[0]), as_told(p, told[1]), told[2])
+    return as_told(statistic, value), as_told(p, chance), fault
 
 
 def fit_to_normal(x: Array, weights: Any) -> tuple[Array, Array]:
