@@ -105,15 +105,26 @@ def test_plain_arrays_of_classes_of_their_own_are_looked_at(tmp_path: pathlib.Pa
         y.grad()
 
 
-def test_an_array_in_each_of_a_batch_is_looked_at() -> None:
-    def loss(x: Any, w: Any) -> Any:
-        w = w.copy()
-        y = np.sum(x * w)
-        w += 1.0
-        return y
+def with_an_update(x: Any, w: Any) -> Any:
+    w = w.copy()
+    y = np.sum(x * w)
+    w += 1.0
+    return y
 
-    with pytest.raises(MutatedInputError, match=r"node %1 \(multiply\) was computed with it"):
-        ta.batched(ta.grad(loss))(W, W)
+
+@pytest.mark.parametrize(
+    "slope",
+    [
+        ta.batched(ta.grad(with_an_update)),
+        ta.compile(ta.grad(with_an_update)),
+        ta.grad(ta.compile(with_an_update)),
+    ],
+    ids=["batched", "compiled", "of compiled"],
+)
+def test_an_array_that_is_no_plain_one_is_looked_at(slope: Any) -> None:
+    for _ in range(3):
+        with pytest.raises(MutatedInputError, match=r"node %1 \(multiply\) was computed with it"):
+            slope(W, W)
 
 
 WATCHED = [
