@@ -371,17 +371,18 @@ def keep_operands(handle: Any, operands: tuple[Any, ...]) -> None:
         kept = getattr(partial, "kept", partial)
         if kept is None:
             continue
-        for each in map(shown_by, operands):
+        if type(kept) not in PLAIN_TYPES:
+            kept = shown_by(kept)
+        for operand in operands:
+            each = operand if type(operand) in PLAIN_TYPES else shown_by(operand)
             if isinstance(each, ndarray):
-                for array in arrays_in(shown_by(kept), set()):
+                for array in arrays_in(kept, set()):
                     if array is each or np.may_share_memory(array, each):
                         record._keep(node, each)
 
 
 def shown_by(value: Any) -> Any:
     """Give the plain array that an array of a batch or of a capture shows."""
-    if type(value) is ndarray:
-        return value
     if hasattr(value, "batch_here"):  # in memory that they all have together
         return value.stack
     return value.data if hasattr(value, "capture") else value

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from tape_ad.scipy import stats
+from tape_ad.scipy.stats.hypotheses import compared_by_scipy
 from tape_ad.scipy.stats.ranks import RANKS
-from tests.rules.table import DISTINCT, POSITIVE, REAL, Row, fixed, uniform
+from tests.rules.table import DISTINCT, POSITIVE, REAL, Row, fixed, plain, uniform
 
 __all__ = ["CONSTANTS", "ROWS"]
 
@@ -152,6 +153,7 @@ def constant(name: str, *operands: Any) -> list[Row]:
 CONSTANTS: list[Row] = [
     *constant("rankdata", SPREAD),
     *constant("tiecorrect", SPREAD),
+    Row(compared_by_scipy, [fixed([-1.2, 0.1, 0.8, 2.1]), plain(np.zeros(2)), plain(0.0)]),
     *constant("percentileofscore", SPREAD, fixed(0.5)),
     *(
         row

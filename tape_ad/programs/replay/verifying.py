@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import get_ident
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from attrs import define, evolve, field, frozen
@@ -35,6 +35,7 @@ from tape_ad.record.messages.callers import caller
 class CallSites:
     """What stands in place of a comparison, and notes the line of each step."""
 
+    earlier: ClassVar[bool] = True  # so each step is shown to it
     lines: list[str] = field(factory=list)
 
     def check(self, capture: Capture, step: Step) -> None:
