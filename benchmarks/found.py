@@ -10,10 +10,14 @@ from benchmarks.imports import IMPORT_TARGET
 from benchmarks.libraries import FORWARD, LIBRARIES, OURS, OURS_COMPILED, OURS_NATIVE, PLAIN
 from benchmarks.native import native_targets
 from benchmarks.results import FREE, Result, Target
+from benchmarks.tables import rounded
 
 __all__ = ["Run", "losses"]
 
 NO_PEERS = frozenset({OURS, OURS_COMPILED, OURS_NATIVE, PLAIN, FORWARD})
+
+EQUAL = 1.05
+"""Below which ratio two needs count as equal."""
 
 
 @define
@@ -76,14 +80,14 @@ def losses(found: Run) -> dict[str, list[str]]:
         for what, needs in looked:
             for name, need in needs.items():
                 ratio = needs.get(OURS, 0.0) / need
-                if name not in NO_PEERS and round(ratio, 2) > 1:
+                if name not in NO_PEERS and ratio >= EQUAL:
                     entry = (ratio, result.workload.name + what)
                     lost.setdefault(LIBRARIES[name].title, []).append(entry)
     ours = found.imports.get("tape_ad", 0.0)
     for module, taken in found.imports.items():
-        if taken < ours and not module.startswith("tape_ad"):
+        if taken * EQUAL <= ours and not module.startswith("tape_ad"):
             lost.setdefault(module, []).append((ours / taken, "import"))
     return {
-        title: [f"{ratio:.2f} x {what}" for ratio, what in sorted(entries, reverse=True)]
+        title: [f"{rounded(ratio, 2)} x {what}" for ratio, what in sorted(entries, reverse=True)]
         for title, entries in lost.items()
     }

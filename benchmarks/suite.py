@@ -15,7 +15,7 @@ from attrs import evolve, frozen
 from benchmarks.agreement import disagreements
 from benchmarks.c_loop import NAME as IN_C
 from benchmarks.c_loop import beside_c
-from benchmarks.chart import draw
+from benchmarks.chart import draw, draw_bars
 from benchmarks.found import Run
 from benchmarks.functions import DTYPES, printed_function
 from benchmarks.growth import GROWTHS, nanoseconds_per_element, record_cost
@@ -243,9 +243,10 @@ def cores() -> int:
 
 
 def write(found: Run) -> None:
-    """Write the pages and their chart."""
+    """Write the pages and their charts."""
     DOCS.mkdir(exist_ok=True)
-    draw(found, DOCS / "benchmarks.png")
-    for name, text in pages(found, "benchmarks.png").items():
+    draw_bars(found, DOCS / "benchmarks.png")
+    draw(found, DOCS / "benchmarks-all.png")
+    for name, text in pages(found, "benchmarks.png", "benchmarks-all.png").items():
         (DOCS / name).write_text(text)
         print(f"\nwritten: {DOCS / name}")

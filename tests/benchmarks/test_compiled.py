@@ -95,7 +95,7 @@ def test_the_page_has_the_compiled_column_beside_jit() -> None:
     )
     found = run_of(result)
     found.overheads = {"numpy": {"1 array": 1e-6}}
-    page = "".join(pages(found, "chart.png").values()).splitlines()
+    page = "".join(pages(found, "bars.png", "chart.png").values()).splitlines()
     row = "| Hessian, 50 | 400 us | 160 us | **0.4** | 0.25 | 0.5 | 3 ms | 2.8 ms | 20 | 13 |"
     assert f"{row} 20 us | 200 ms | 102 | 8 |" in page
     assert "## Compiled: 1 of 3 targets met" in page
@@ -162,7 +162,7 @@ def test_the_page_says_by_how_much_the_native_engine_misses_and_what_numpy_does(
     }
     found = run_of(native("Hessian, 50", **seconds))
     found.besides = [Beside("two threads / one", 0.6, reason="there is one core alone")]
-    page = "".join(pages(found, "chart.png").values()).splitlines()
+    page = "".join(pages(found, "bars.png", "chart.png").values()).splitlines()
     row = "| Hessian, 50 | 200 us | 40 us | 50 us | **0.8** | 0.5 | 80 us | 0.5 |"
     assert f"{row} 30 ms | 200 ms | 0.15 | 0.25 | 3 s | 18 of 20, 2 |" in page
     assert "## Native: 1 of 2 targets met" in page
