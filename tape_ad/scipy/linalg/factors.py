@@ -96,10 +96,9 @@ def null_vector(a: Array, rcond: Any) -> Array:
     if found.shape[1] > 1 or a.shape[0] != a.shape[1] - found.shape[1]:
         raise UnsupportedArgumentError(
             f"tape_ad.scipy.linalg.null_space of a handle of shape {a.shape}: {found.shape[1]} "
-            "vectors "
-            "span the null space; there is a derivative of one alone, of n - 1 independent rows, "
-            "as several may be turned, and dependent rows have another null space beside them; "
-            "write np.eye(n) - np.linalg.pinv(a) @ a for the projection onto it"
+            "vectors span the null space; there is a derivative of one alone, of n - 1 "
+            "independent rows, as several may be turned, and dependent rows have another null "
+            "space beside them; write np.eye(n) - np.linalg.pinv(a) @ a for the projection onto it"
         )
     return found[:, 0] if found.shape[1] else found
 
@@ -230,28 +229,18 @@ def triangular(
 ) -> Any:
     """Factorise matrices; how their rows are ordered is constant."""
     a = as_array(a)
-    *stack, m, n = a.shape
     if a.size == 0:
         return scipy.linalg.lu(np.zeros(a.shape, a.dtype), permute_l, p_indices=p_indices)
-    flat = a.reshape((-1, m, n))
-    found = [of_one(flat[i]) for i in range(flat.shape[0])]
-    rows = np.stack([each[0] for each in found])
-    lower, upper = (
-        np.stack(each).reshape((*stack, *each[0].shape))
-        for each in list(zip(*found, strict=True))[1:]
-    )
+    rows, lower, upper = in_order(a)
     if permute_l:
-        return np.take_along_axis(lower, rows.reshape((*stack, m, 1)), axis=-2), upper
-    if p_indices:
-        return rows.reshape((*stack, m)), lower, upper
-    return (
-        np.take(np.eye(m, dtype=a.real.dtype), rows, axis=0).reshape((*stack, m, m)),
-        lower,
-        upper,
-    )
+        return np.take_along_axis(lower, rows[..., None], axis=-2), upper
+    if not p_indices:
+        rows = np.take(np.eye(a.shape[-2], dtype=a.real.dtype), rows, axis=0)
+    return rows, lower, upper
 
 
-def of_one(a: Array) -> tuple[Any, Array, Array]:
+@over_stacks
+def in_order(a: Array) -> tuple[Any, Array, Array]:
     """Factorise a matrix by its first square, once its rows are in order."""
     rows = row_order(a)
     a = a[np.argsort(rows)]

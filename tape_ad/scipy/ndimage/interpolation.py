@@ -656,11 +656,7 @@ def pieces(order: int, derivative: int) -> Array:
         for i in range(n - j + 1):
             factor = (-1) ** i * math.comb(n + 1, i)
             total = total + factor * np.polynomial.Polynomial([float(n - j - i), 1.0]) ** n
-        total = (
-            (total / math.factorial(n)).deriv(derivative)
-            if derivative
-            else (total / math.factorial(n))
-        )
+        total = (total / math.factorial(n)).deriv(derivative)
         table[: len(total.coef), j] = total.coef
     return table
 

@@ -188,7 +188,7 @@ def least_squares(
     if not result.success:
         warn_unconverged("least_squares", result.message)
     if any_handle((handles[1:], searched.found)):  # a start alone has no influence
-        x = minimum("least_squares", cost, x, limits)
+        x = minimum("least_squares", slope, x, limits)
     x = as_constant_handle(x, handles)
     result.x = searched.tree(x)
     result.fun, result.cost = residual(x), cost(x)
@@ -265,14 +265,14 @@ def leastsq(
     x, rest, handle = by_minpack(scipy.optimize.leastsq, "Dfun", given, compile, more)
     if any_handle((handle, x0, args)):
         cost = lambda x: np.sum(array_of(func(x, *args)) ** 2) / 2  # noqa: E731 - it is short
-        x = minimum("leastsq", cost, x, []) if any_handle((handle, args)) else x
+        x = minimum("leastsq", grad(cost), x, []) if any_handle((handle, args)) else x
         x = as_constant_handle(x, (x0, args))
     return x, *rest
 
 
-def minimum(name: str, cost: Function, x: Array, limits: list[Constraint]) -> Any:
-    """Make a handle of what minimizes a cost."""
-    handle, holds = stationary(grad(cost), np.asarray(x, float), limits, name)
+def minimum(name: str, slope: Function, x: Array, limits: list[Constraint]) -> Any:
+    """Make a handle of what minimizes a cost, of which the gradient is given."""
+    handle, holds = stationary(slope, np.asarray(x, float), limits, name)
     warn_if_not(holds, name)
     return handle
 
@@ -395,7 +395,10 @@ def curve_fit(
             return difference / spread
         return np.linalg.solve(np.linalg.cholesky(spread), difference)
 
-    popt = minimum("curve_fit", lambda p: np.sum(residual(p) ** 2) / 2, popt, limits)
+    def cost(p: Any) -> Any:
+        return np.sum(residual(p) ** 2) / 2
+
+    popt = minimum("curve_fit", grad(cost), popt, limits)
     popt = as_constant_handle(popt, handles)
     if np.all(np.isfinite(pcov)):
         at_best = jacobian(residual)(popt)
@@ -440,7 +443,7 @@ def nnls(A: Any, b: Any, *args: Any, **options: Any) -> Any:  # noqa: N803 - Sci
         return scipy.optimize.nnls(A, b, *args, **options)
     A, b = array_of(A), array_of(b)  # noqa: N806 - SciPy's name
     x, rnorm = scipy.optimize.nnls(plain(A), plain(b), *args, **options)
-    x = linear_minimum("nnls", A, b, x, [box(0.0, np.inf)])
+    x = minimum("nnls", lambda x: A.mT @ (A @ x - b), x, [box(0.0, np.inf)])
     return x, valued(np.linalg.norm(A @ x - b), rnorm)
 
 
@@ -491,17 +494,10 @@ def lsq_linear(
     if sparse:
         result.x = sparse_minimum(A.tocsc(), b, result.x, limits)
     else:
-        result.x = linear_minimum("lsq_linear", A, b, result.x, limits)
+        result.x = minimum("lsq_linear", lambda x: A.mT @ (A @ x - b), result.x, limits)
     result.fun = valued(A @ result.x - b, result.fun)
     result.cost = valued(np.sum(result.fun**2) / 2, result.cost)
     return result
-
-
-def linear_minimum(name: str, A: Any, b: Any, x: Array, limits: list[Constraint]) -> Any:  # noqa: N803 - SciPy's name
-    """Make a handle of what minimizes |A x - b|."""
-    x, holds = stationary(lambda x: A.mT @ (A @ x - b), x, limits, name)
-    warn_if_not(holds, name)
-    return x
 
 
 def sparse_minimum(A: Any, b: Any, x: Array, limits: list[Constraint]) -> Any:  # noqa: N803 - SciPy's name
@@ -571,11 +567,8 @@ def isotonic_regression(y: Any, *, weights: Any = None, increasing: bool = True)
     if not any_handle((y, weights)):
         return scipy.optimize.isotonic_regression(y, weights=weights, increasing=increasing)
     y = np.atleast_1d(array_of(y))
-    weights = None if weights is None else np.atleast_1d(array_of(weights))
-    found = scipy.optimize.isotonic_regression(
-        plain(y), weights=plain(weights), increasing=increasing
-    )
-    w = np.ones(y.shape) if weights is None else weights
+    w = np.ones(y.shape) if weights is None else np.atleast_1d(array_of(weights))
+    found = scipy.optimize.isotonic_regression(plain(y), weights=plain(w), increasing=increasing)
     starts = found.blocks[:-1]
     total = np.add.reduceat(w, starts)
     means = np.add.reduceat(w * y, starts) / total

@@ -151,9 +151,9 @@ class SparseArray:
         cls, arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False, **options: Any
     ) -> Any:
         """Make an array as SciPy does, and SciPy's own where nothing is a handle."""
-        if not (is_ours(arg1) or takes_over(type(arg1)) or holds(arg1)):
+        if not (isinstance(arg1, SparseArray) or takes_over(type(arg1)) or holds(arg1)):
             return getattr(scipy.sparse, cls.__name__)(arg1, shape, dtype, copy, **options)
-        if is_ours(arg1):
+        if isinstance(arg1, SparseArray):
             found = cls.of(arg1.elements, arg1.pattern)
         else:
             found = cls.of(*constructed(cls, arg1, shape, options))
@@ -200,10 +200,7 @@ class SparseArray:
         """The number of elements, zeros among them included."""
         return len(self.pattern.rows)
 
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return self.nnz
+    size = nnz
 
     @property
     def data(self) -> Array:
@@ -359,10 +356,7 @@ class SparseArray:
         other = sparse_of(other)
         if isinstance(other, SparseArray):
             match(self, other, "multiply")
-            mine, theirs = (
-                merged(self.elements, self.pattern),
-                merged(other.elements, other.pattern),
-            )
+            mine, theirs = (merged(each.elements, each.pattern) for each in (self, other))
             places, i, j = np.intersect1d(mine[1].places(), theirs[1].places(), return_indices=True)
             rows, columns = np.divmod(places, max(self.shape[1], 1))
             return result_like(self, mine[0][i] * theirs[0][j], Pattern(rows, columns, self.shape))
@@ -562,11 +556,6 @@ FORMATS: dict[str, type[SparseArray]] = {
 def made_in(layout: str, is_matrix: bool) -> type[SparseArray]:
     """Give the class of a format."""
     return FORMATS[f"{layout}_{'matrix' if is_matrix else 'array'}"]
-
-
-def is_ours(a: Any) -> bool:
-    """Tell whether something is a sparse array of ours."""
-    return isinstance(a, SparseArray)
 
 
 def sparse_of(a: Any) -> Any:

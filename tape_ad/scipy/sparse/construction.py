@@ -17,7 +17,6 @@ from tape_ad.scipy.sparse.arrays import (
     FORMATS,
     Pattern,
     SparseArray,
-    is_ours,
     made_in,
     sparse_of,
     taken,
@@ -68,7 +67,7 @@ def is_numeric(given: Any) -> bool:
     return all(
         np.ndim(each) == 0
         and each is not None
-        and not (isinstance(each, (list, tuple)) or is_ours(each) or scipy.sparse.issparse(each))
+        and not (isinstance(each, (list, tuple, SparseArray)) or scipy.sparse.issparse(each))
         for each in given
     )
 
@@ -77,7 +76,7 @@ def has_handle(tree: Any) -> bool:
     """Tell whether a handle is in a tree, or a sparse array of ours."""
     if isinstance(tree, (list, tuple)):
         return any(map(has_handle, tree))
-    return is_ours(tree) or takes_over(type(tree))
+    return isinstance(tree, SparseArray) or takes_over(type(tree))
 
 
 def published(function: Function) -> Callable[[Function], Function]:
@@ -142,7 +141,9 @@ def rearranging(name: str) -> Function:
 def dense_of(given: Any) -> Any:
     """Take a dense array to a sparse one that has all of its elements."""
     given = sparse_of(given)
-    return given if is_ours(given) else FORMATS["coo_array"](as_array(joined(given)))
+    if isinstance(given, SparseArray):
+        return given
+    return FORMATS["coo_array"](as_array(joined(given)))
 
 
 REARRANGED: dict[str, Function] = {
@@ -181,7 +182,7 @@ def kronsum(A: Any, B: Any, format: Any) -> Any:  # noqa: A002, N803 - SciPy's n
 def constant_too(a: Any) -> Any:
     """Take a sparse or dense array to one of ours."""
     a = sparse_of(a)
-    if is_ours(a):
+    if isinstance(a, SparseArray):
         return a
     made = FORMATS["coo_array"]
     dense = as_array(joined(a))

@@ -17,12 +17,12 @@ from tape_ad.scipy.counterparts import with_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.functions import Derivative, block, one_by_one
 from tape_ad.scipy.linalg.functions import expm as dense_expm
-from tape_ad.scipy.sparse.arrays import FORMATS, is_ours, is_sparse, merged
+from tape_ad.scipy.sparse.arrays import FORMATS, SparseArray, is_sparse, merged
 from tape_ad.scipy.sparse.systems import sparse_solved
 from tape_ad.scipy.stand_ins import stands_for
 
 __all__ = ["SPARSE_FUNCTIONS", "aslinearoperator", "expm", "funm_multiply_krylov", "inv"]
-__all__ += ["matrix_power", "norm", "onenormest"]
+__all__ += ["norm", "onenormest"]
 
 
 Function = Callable[..., Any]
@@ -39,7 +39,7 @@ def inv(A: Any) -> Any:  # noqa: N803 - SciPy's name
     -------
     sparse array, of columns, all of whose elements are there if it is of ours
     """
-    if not is_ours(A):
+    if not isinstance(A, SparseArray):
         return scipy.sparse.linalg.inv(A)
     made = FORMATS["csc_matrix" if A.is_matrix else "csc_array"]
     elements, pattern = merged(A.elements, A.pattern)
@@ -58,32 +58,10 @@ def expm(A: Any) -> Any:  # noqa: N803 - SciPy's name
     -------
     array or Tensor, or sparse array, of columns, all of whose elements are there if it is of ours
     """
-    if is_ours(A):
+    if isinstance(A, SparseArray):
         made = FORMATS["csc_matrix" if A.is_matrix else "csc_array"]
         return made(dense_expm(A.toarray()))
     return dense_expm(A) if takes_over(type(A)) else scipy.sparse.linalg.expm(A)
-
-
-def matrix_power(A: Any, power: int) -> Any:  # noqa: N803 - SciPy's name
-    """Raise a sparse matrix to a power, as `scipy.sparse.linalg.matrix_power` does.
-
-    Parameters
-    ----------
-    A : sparse array of ours or SciPy's, shape (n, n)
-    power : int
-
-    Returns
-    -------
-    sparse array
-    """
-    if not is_ours(A):
-        return scipy.sparse.linalg.matrix_power(A, power)
-    if A.shape[0] != A.shape[1] or power < 0:
-        raise ValueError("matrix_power takes a square matrix and a power that is not negative")
-    out = FORMATS[f"{A.format}_array"](scipy.sparse.eye_array(A.shape[0], format=A.format))
-    for _ in range(power):
-        out = A @ out
-    return out
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None) -> Any:  # noqa: A002 - SciPy's name
@@ -100,7 +78,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None) -> Any:  # noqa: A002 - SciP
     -------
     number, array or Tensor
     """
-    if not is_ours(x):
+    if not isinstance(x, SparseArray):
         return scipy.sparse.linalg.norm(x, ord, axis)
     if axis is not None:
         return np.linalg.norm(x.toarray(), ord, axis)
@@ -137,9 +115,10 @@ def onenormest(
     v : array, shape (n,)
     w : array or Tensor, shape (n,)
     """
-    if not (is_ours(A) or takes_over(type(A))):
+    if not (isinstance(A, SparseArray) or takes_over(type(A))):
         return scipy.sparse.linalg.onenormest(A, t, itmax, compute_v, compute_w)
-    v = maximal(A.elements, A.pattern, t, itmax) if is_ours(A) else maximal(A, None, t, itmax)
+    given: tuple[Any, Any] = (A.elements, A.pattern) if isinstance(A, SparseArray) else (A, None)
+    v = maximal(*given, t, itmax)
     w = A @ v
     found = (np.sum(np.abs(w)), *((v,) if compute_v else ()), *((w,) if compute_w else ()))
     return found if len(found) > 1 else found[0]
@@ -208,7 +187,7 @@ def funm_multiply_krylov(
     array or Tensor, shape (n,)
     """
     b = joined(b)
-    if not (is_ours(A) or any(takes_over(type(each)) for each in (A, b, t))):
+    if not (isinstance(A, SparseArray) or any(takes_over(type(each)) for each in (A, b, t))):
         return scipy.sparse.linalg.funm_multiply_krylov(f, A, b, t=t, **options)
     refuse_handles("tape_ad.scipy.sparse.linalg.funm_multiply_krylov", options)
     dense = A.toarray() if is_sparse(A) else as_array(A)

@@ -291,7 +291,7 @@ class TukeyHSDResult:
 
     statistic: Any
     _errors: Any = field(repr=False)
-    _groups: int = field(repr=False)
+    _groups: Any = field(repr=False)
     _df: Any = field(repr=False)
     _told: Any = field(repr=False)
 
@@ -304,8 +304,7 @@ class TukeyHSDResult:
         if not any_handle(self.statistic):
             return self._told.pvalue
         t = np.absolute(self.statistic) / self._errors
-        groups = np.float64(self._groups)
-        return sf(t, groups, self._df, 0.0, 1.0, name="studentized_range")
+        return sf(t, self._groups, self._df, 0.0, 1.0, name="studentized_range")
 
     def confidence_interval(self, confidence_level: Any = 0.95) -> ConfidenceInterval:
         """Give the bounds of the differences.
@@ -316,8 +315,7 @@ class TukeyHSDResult:
         """
         if not 0 < confidence_level < 1:
             raise ValueError("Confidence level must be between 0 and 1.")
-        groups = np.float64(self._groups)
-        reach = ppf(confidence_level, groups, self._df, 0.0, 1.0, name="studentized_range")
+        reach = ppf(confidence_level, self._groups, self._df, 0.0, 1.0, name="studentized_range")
         reach = reach * self._errors
         return ConfidenceInterval(self.statistic - reach, self.statistic + reach)
 
@@ -343,7 +341,7 @@ def tukey_hsd(*args: Any, equal_var: bool = True) -> TukeyHSDResult:
     sizes = np.array([x.shape[0] for x in arrays])
     means = np.stack([np.mean(x) for x in arrays])
     variances = np.stack([np.var(x, ddof=1) if x.size > 1 else 0.0 * x[0] for x in arrays])
-    groups, total = len(args), int(np.sum(sizes))
+    groups, total = np.float64(len(args)), int(np.sum(sizes))
     df: Any = np.float64(total - groups)
     if equal_var:
         inside = np.sum(variances * (sizes - 1)) / df
