@@ -35,6 +35,16 @@ class FloatInfo:
     dtype: Any
 
 
+@frozen
+class IntegerInfo:
+    """What `iinfo` gives: the limits of an integer dtype."""
+
+    bits: int
+    max: int
+    min: int
+    dtype: Any
+
+
 def dtype_of(x: Any) -> Any:
     """Give the dtype of an array; dtypes and numbers stay."""
     return x.dtype if hasattr(x, "dtype") and hasattr(x, "shape") and not is_dtype(x) else x
@@ -53,9 +63,10 @@ def finfo(type: Any, /) -> FloatInfo:  # noqa: A002 - the standard's name
     return FloatInfo(bits=int(info.bits), dtype=info.dtype, **numbers)
 
 
-def iinfo(type: Any, /) -> Any:  # noqa: A002 - the standard's name
+def iinfo(type: Any, /) -> IntegerInfo:  # noqa: A002 - the standard's name
     """Give the limits of an integer dtype, or of that of an array."""
-    return np.iinfo(dtype_of(type))
+    info = np.iinfo(dtype_of(type))
+    return IntegerInfo(int(info.bits), int(info.max), int(info.min), info.dtype)
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:
@@ -99,9 +110,49 @@ def copied(x: Any) -> Any:
     return x + 0 if type(x) is Tensor and isinstance(data, np.generic) else x.copy("K")
 
 
+class Info:
+    """What the namespace can do; see ``__array_namespace_info__`` in the standard."""
+
+    __slots__ = ()
+
+    def capabilities(self) -> dict[str, Any]:
+        """Return the optional capabilities of the namespace."""
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
+
+    def default_device(self) -> str:
+        """Give the device that arrays are made on."""
+        return "cpu"
+
+    def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
+        """Give the dtypes that arrays have where none is chosen."""
+        check_device(device)
+        return {
+            "real floating": DTYPES["float64"],
+            "complex floating": DTYPES["complex128"],
+            "integral": np.dtype(np.intp),
+            "indexing": np.dtype(np.intp),
+        }
+
+    def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, Any]:
+        """Give the dtypes there are, by name, of a kind or several."""
+        check_device(device)
+        return {
+            name: dtype for name, dtype in DTYPES.items() if kind is None or isdtype(dtype, kind)
+        }
+
+    def devices(self) -> tuple[str, ...]:
+        """List the devices: the CPU alone."""
+        return ("cpu",)
+
+
+def __array_namespace_info__() -> Info:  # noqa: N807 - the standard's name
+    """Return the object that describes the namespace: its dtypes, devices and capabilities."""
+    return Info()
+
+
 INQUIRIES: dict[str, Any] = {
-    **{each.__name__: each for each in (astype, can_cast, finfo, iinfo, isdtype, result_type)},
-    "__array_namespace_info__": np.__array_namespace_info__,  # of the same dtypes and device
+    each.__name__: each
+    for each in (astype, can_cast, finfo, iinfo, isdtype, result_type, __array_namespace_info__)
 }
 
 

@@ -136,7 +136,7 @@ INTEGERS = {
 }
 NO_VALUES = {
     *("arange", "empty", "eye", "from_dlpack", "ones", "zeros", "broadcast_shapes"),
-    *("can_cast", "finfo", "iinfo", "isdtype", "result_type"),
+    *("can_cast", "finfo", "iinfo", "isdtype", "result_type", "__array_namespace_info__"),
     *("fft.fftfreq", "fft.rfftfreq"),
 }
 
@@ -156,16 +156,6 @@ def all_functions() -> set[str]:
 def handles(operands: tuple[Any, ...]) -> list[Any]:
     record = ta.ComputationRecord()
     return [record.tensor(a) for a in operands]
-
-
-def test_the_namespace_says_what_it_has() -> None:
-    info = xp.__array_namespace_info__()
-
-    assert info.default_device() in info.devices()
-    assert all(getattr(xp, name) == dtype for name, dtype in info.dtypes().items())
-    assert info.default_dtypes()["real floating"] == xp.asarray(1.0).dtype
-    assert xp.iinfo(xp.asarray([1], dtype=xp.int8)).max == 127
-    assert xp.finfo(xp.asarray([1.0], dtype=xp.float32)).bits == 32
 
 
 def test_every_function_is_in_a_table() -> None:
