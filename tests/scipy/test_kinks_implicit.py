@@ -10,6 +10,7 @@ import scipy.optimize
 import tape_ad as ta
 from tape_ad.errors import ConversionError, SingularJacobianError, TapeError
 from tape_ad.scipy import optimize
+from tests.shorthand import told
 
 ZERO = np.zeros(1)
 
@@ -101,17 +102,17 @@ def test_a_minimum_that_does_not_move_is_a_constant() -> None:
 @pytest.mark.parametrize("name", ["minimize", "fmin", "fmin_bfgs", "fmin_cg", "basinhopping"])
 def test_what_to_write_for_a_search_of_scipys(name: str) -> None:
     c = ta.ComputationRecord().tensor(1.3)
-    with pytest.raises(TapeError, match=f"^{name} of scipy.optimize turns"):
+    with pytest.raises((TapeError, ValueError)) as caught:
         getattr(scipy.optimize, name)(lambda z: np.sum((z - c) ** 2), ZERO)
+    assert told(caught.value).startswith(f"{name} of scipy.optimize turns")
 
 
 def test_what_to_write_for_a_global_search_of_scipys() -> None:
     c = ta.ComputationRecord().tensor(1.3)
-    with pytest.raises(TapeError, match=r"^dual_annealing of scipy\.optimize turns"):
-        scipy.optimize.dual_annealing(lambda z: np.sum((z - c) ** 2), [(0, 3)])
-    with pytest.raises(RuntimeError) as caught:
-        scipy.optimize.differential_evolution(lambda z: np.sum((z - c) ** 2), [(0, 3)])
-    assert "differential_evolution of scipy.optimize turns" in str(caught.value.__cause__)
+    for name in ("dual_annealing", "differential_evolution"):
+        with pytest.raises((TapeError, RuntimeError, ValueError)) as caught:
+            getattr(scipy.optimize, name)(lambda z: np.sum((z - c) ** 2), [(0, 3)])
+        assert told(caught.value).startswith(f"{name} of scipy.optimize turns")
 
 
 def test_golden_sections_of_scipys_are_refused() -> None:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from attrs import define
-from numpy.lib.array_utils import normalize_axis_index
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from numpy.lib.stride_tricks import sliding_window_view
 
 from tape_ad.base.arrays.overridable import shaped_by_values
@@ -329,10 +329,30 @@ def constant(places: Any) -> Any:
     return places if isinstance(places, slice) else as_constant(places)
 
 
+def trim_zeros(filt: Array, trim: str = "fb", axis: int | Sequence[int] | None = None) -> Array:
+    """Cut off what is zero at the ends of axes, of several too, which NumPy has from 2.2 on."""
+    filt, trim = as_array(filt), trim.lower()
+    if trim not in ("fb", "bf", "f", "b"):
+        raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
+    if filt.ndim == 0 and axis is None:
+        return filt
+    key = [slice(None)] * filt.ndim
+    found = np.nonzero(np.not_equal(filt, 0)) if filt.ndim else ()
+    for number in range(filt.ndim) if axis is None else normalize_axis_tuple(axis, filt.ndim):
+        along = found[number]
+        if not along.size:
+            key[number] = slice(0, 0)
+            continue
+        start = int(along.min()) if "f" in trim else None
+        stop = int(along.max()) + 1 if "b" in trim else None
+        key[number] = slice(start, stop)
+    return filt[(*key, ...)]
+
+
 SPLITTING: dict[Any, Entry] = {
     np.array_split: Derivation(array_split),
     **own(np.split, np.hsplit, np.vsplit, np.dsplit),
-    **own(np.trim_zeros, facts=facts.SHAPED_BY_VALUES),
+    np.trim_zeros: Derivation(trim_zeros, facts=facts.SHAPED_BY_VALUES),
     np.delete: Derivation(
         delete,
         arguments_of(np.delete, "arr", "obj axis"),

@@ -105,7 +105,7 @@ def polynomial(coefficients: tuple[float, ...], x: float) -> float:
 def compared_by_scipy(y: Array, weights: Array, init: Any) -> tuple[Array, float, float, int]:
     """Give half of the weights, which SciPy fills in, and what it makes of a sorted sample."""
     weights = weights.copy()
-    return weights, *scipy.stats._ansari_swilk_statistics.swilk(y, weights, init)
+    return weights, *scipy.stats._ansari_swilk_statistics.swilk(y.copy(), weights, init)
 
 
 @stands_for(scipy.stats._ansari_swilk_statistics.swilk)
