@@ -208,6 +208,7 @@ def test_ten_thousand_replays_leave_nothing_behind() -> None:
     gc.collect()
     tracemalloc.start()
     replay(100)
+    gc.collect()
     objects, (before, _) = len(gc.get_objects()), tracemalloc.get_traced_memory()
     replay(10_000)
     gc.collect()

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.lib import recfunctions
 
 import tape_ad as ta
 from tape_ad.errors import CaptureError, ProgramMismatchError
@@ -309,3 +310,10 @@ def test_numbers_near_by_are_of_the_same_kind(leaf: Any, size: float) -> None:
     assert np.shape(other) == np.shape(leaf)
     assert mark_of(other) != mark_of(leaf)
     assert np.max(np.abs(other - leaf)) <= 4 * size
+
+
+def test_records_of_structured_arrays_are_replayed() -> None:
+    fast = ta.compile(lambda x: recfunctions.merge_arrays((x, x * 2)))
+    for k in range(4):
+        x = np.arange(3.0) + k
+        np.testing.assert_array_equal(fast(x), recfunctions.merge_arrays((x, x * 2)))

@@ -353,14 +353,14 @@ class Replayer:
             None where that goes another way, or would prove nothing: what is multiplied by zeros
             may be anything.
         """
-        if not any(map(np.any, given.leaves)):
+        if all(map(is_zero, given.leaves)):
             return None
         if path.made is None:
             path.kept = {*literals_of(path.program)}  # which nobody else refers to so far
             self._make(path)
         verification = Verification(path, self.function, given, given.leaves)
         out = verification.replayed(path.made)
-        if type(out) is not tuple or not all(map(np.any, out)):
+        if type(out) is not tuple or any(map(is_zero, out)):
             return None
         start = perf_counter()
         arrays = [
@@ -605,6 +605,11 @@ class Replayer:
 PYTHONS = (types.FunctionType, types.MethodType)
 """What there are copies of."""
 TWICE = "one array is given twice, and the function asks whether one thing is another"
+
+
+def is_zero(value: Any) -> bool:
+    """Tell whether there are numbers, and nothing but zeros."""
+    return np.asarray(value).dtype.kind in "biufc" and not np.any(value)
 
 
 def repeated(leaves: Sequence[Any]) -> bool:
