@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from attrs import define, evolve, field
-from numpy._core.umath import _extobj_contextvar as error_setting  # whose dict takes 1 us
+from numpy._core import umath
 
 from tape_ad.base.arrays.interpreter import enter, is_box, plain
 from tape_ad.base.arrays.overridable import ACTIVE
@@ -63,6 +63,11 @@ PLAIN_TYPES = frozenset(
 )
 ARRAYS = (np.ndarray, np.generic)
 BASIC = frozenset({int, type(None), type(Ellipsis)})
+
+variable = getattr(umath, "_extobj_contextvar", None)
+error_setting: Callable[[], Any] = object if variable is None else variable.get
+"""Give what each `numpy.errstate` replaces, whose dict takes 1 us to make; where a release of NumPy
+has no such variable, something new each time."""
 
 
 @functools.cache
@@ -125,7 +130,7 @@ class Capture:
     ended: bool = field(default=False, init=False)
     in_numpy: dict[int, Any] = field(factory=dict, init=False)
     _errors: Mapping[str, Any] = field(factory=np.geterr, init=False)
-    _setting: Any = field(factory=error_setting.get, init=False)
+    _setting: Any = field(factory=error_setting, init=False)
     _filters: Any = field(factory=lambda: warnings.filters, init=False)
     _thread: int = field(factory=get_ident, init=False)
     _answers: dict[Any, Any] = field(factory=dict, init=False)
@@ -385,7 +390,7 @@ class Capture:
         """Give the `numpy.errstate` that holds now, if it is not the one at the beginning."""
         if warnings.filters is not self._filters:
             check_warnings(self, self._filters)
-        setting = error_setting.get()
+        setting = error_setting()
         if setting is not self._setting:  # each `numpy.errstate` has one of its own
             now = np.geterr()
             self._setting, self._other_errors = setting, None if now == self._errors else now
