@@ -329,6 +329,17 @@ def real_if_close(a: Array, tol: float = 100) -> Array:
 # Searching
 
 
+def searched(a: Array, v: Array, side: str = "left", sorter: Any = None) -> Array:
+    """Count the numbers before others in a short sorted list; see `numpy.searchsorted`."""
+    a, v = as_array(a), as_array(v)
+    if sorter is not None or len(a) > SHORT or np.result_type(a, v).kind not in "iuf":
+        raise NO_BODY
+    v = np.expand_dims(v, -1)
+    before = np.less(a, v) if side == "left" else np.less_equal(a, v)
+    last = np.isnan(v) & (~np.isnan(a) if side == "left" else True)  # as nan is the largest
+    return np.sum(before | last, axis=-1)
+
+
 def within(
     element: Array,
     test_elements: Array,
