@@ -73,7 +73,8 @@ def from_state_dict(
         What ``module.state_dict()`` gives, or is read from a file; it must have the parameters of
         the layers and nothing else.
     names : mapping of str to str, optional
-        As for `to_state_dict`.
+        For a layer's name the path of its module; the name itself where it is left out, and
+        ``""`` for a module that is one layer.
 
     Returns
     -------

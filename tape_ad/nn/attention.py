@@ -208,8 +208,11 @@ class MultiHeadAttention(Layer):
             function has not), or what is added to the scores.
         is_causal : bool
             Whether query number i may look at keys 0 to i alone.
-        rng, training
-            As for all layers.
+        rng : numpy.random.Generator, optional
+            For what `dropout` leaves out while training, and for parameters that are not in a
+            plain store yet, which are drawn and put there.
+        training : bool
+            Whether `dropout` leaves anything out.
 
         Returns
         -------
@@ -388,10 +391,15 @@ class TransformerEncoderLayer(Layer):
         ----------
         store : dict of str to Tensor, or to array
         x : array or Tensor, shape (..., length, d_model)
-        attn_mask, is_causal
-            As for `MultiHeadAttention`.
-        rng, training
-            As for all layers; what is left out is drawn from the generator.
+        attn_mask : array of bool or float, shape (..., length, length), optional
+            Which places each place may look at, or what is added to the scores.
+        is_causal : bool
+            Whether place number i may look at places 0 to i alone.
+        rng : numpy.random.Generator, optional
+            For what `dropout` leaves out while training, and for parameters that are not in a
+            plain store yet, which are drawn and put there.
+        training : bool
+            Whether `dropout` leaves anything out.
 
         Returns
         -------

@@ -56,8 +56,15 @@ def conv1d(
     x : array or Tensor, shape (n, in_channels, length) or (in_channels, length)
     weight : array or Tensor, shape (out_channels, in_channels // groups, kernel_size)
     bias : array or Tensor, shape (out_channels,), optional
-    stride, padding, dilation, groups
-        As for `conv2d`.
+    stride : int
+        The steps between places.
+    padding : int, "valid" or "same"
+        How many zeros are put on both sides; "valid" for none, "same" for as many as keep the
+        length, which needs a stride of 1.
+    dilation : int
+        The steps within the kernel.
+    groups : int
+        How many groups the channels are split into, which do not mix.
 
     Returns
     -------
@@ -200,8 +207,12 @@ def conv_transpose2d(
     x : array or Tensor, shape (n, in_channels, height, width) or (in_channels, height, width)
     weight : array or Tensor, shape (in_channels, out_channels // groups, height, width)
     bias : array or Tensor, shape (out_channels,), optional
-    stride, padding, output_padding, groups, dilation
-        As for `conv_transpose1d`; a pair has one number for each axis.
+    stride, padding, dilation, groups
+        Those of the convolution of which it is the adjoint; a pair has one number
+        for each axis.
+    output_padding : int or a pair
+        How much longer the output is; the convolution would lose the rest. It is below the stride
+        or the dilation.
 
     Returns
     -------
@@ -209,8 +220,10 @@ def conv_transpose2d(
 
     Raises
     ------
-    ShapeError, ValueError
-        As for `conv_transpose1d`.
+    ShapeError
+        When the shapes do not fit.
+    ValueError
+        When a stride or a dilation is below 1, a padding below 0 or an output padding too large.
 
     Examples
     --------
@@ -491,8 +504,15 @@ class Conv1d(Convolution):
         What the names of its parameters begin with.
     in_channels, out_channels : int
     kernel_size : int
-    stride, padding, dilation, groups
-        As for `conv1d`.
+    stride : int
+        The steps between places.
+    padding : int, "valid" or "same"
+        How many zeros are put on both sides; "valid" for none, "same" for as many as keep the
+        length, which needs a stride of 1.
+    dilation : int
+        The steps within the kernel.
+    groups : int
+        How many groups the channels are split into, which do not mix.
     bias : bool
         Whether it has a bias.
     dtype : floating dtype
@@ -524,8 +544,15 @@ class Conv2d(Convolution):
         What the names of its parameters begin with.
     in_channels, out_channels : int
     kernel_size : int or a pair
-    stride, padding, dilation, groups
-        As for `conv2d`.
+    stride : int or a pair
+        The steps between places.
+    padding : int, a pair, "valid" or "same"
+        How many zeros are put on both sides of each axis; "valid" for none, "same" for as many as
+        keep the lengths, which needs a stride of 1.
+    dilation : int or a pair
+        The steps within the kernel.
+    groups : int
+        How many groups the channels are split into, which do not mix.
     bias : bool
         Whether it has a bias.
     dtype : floating dtype
@@ -579,8 +606,11 @@ class ConvTranspose1d(ConvTranspose):
         What the names of its parameters begin with.
     in_channels, out_channels : int
     kernel_size : int
-    stride, padding, dilation, groups, output_padding
-        As for `conv_transpose1d`.
+    stride, padding, dilation, groups
+        Those of the convolution of which it is the adjoint.
+    output_padding : int
+        How much longer the output is; the convolution would lose the rest. It is below the stride
+        or the dilation.
     bias : bool
         Whether it has a bias.
     dtype : floating dtype
@@ -608,8 +638,12 @@ class ConvTranspose2d(ConvTranspose):
         What the names of its parameters begin with.
     in_channels, out_channels : int
     kernel_size : int or a pair
-    stride, padding, dilation, groups, output_padding
-        As for `conv_transpose2d`.
+    stride, padding, dilation, groups
+        Those of the convolution of which it is the adjoint; a pair has one number
+        for each axis.
+    output_padding : int or a pair
+        How much longer the output is; the convolution would lose the rest. It is below the stride
+        or the dilation.
     bias : bool
         Whether it has a bias.
     dtype : floating dtype

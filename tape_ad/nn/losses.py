@@ -115,8 +115,11 @@ def nll_loss(
         From `log_softmax`; `cross_entropy` does both in one.
     targets : array of int, shape (...)
         Class numbers.
-    weight, ignore_index, reduction
-        As in `cross_entropy`.
+    weight : array, shape (classes,), optional
+        A weight for each class; the mean is then the weighted one.
+    ignore_index : int
+        A class number that is left out, and out of the mean.
+    reduction : "mean", "sum" or "none"
 
     Returns
     -------

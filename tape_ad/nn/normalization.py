@@ -334,7 +334,7 @@ class BatchNorm(Layer):
             ``rec.bind(params) | statistics``, with both from `partition`.
         x : array or Tensor, shape (n, num_features, ...)
         rng : numpy.random.Generator, optional
-            As for all layers.
+            For parameters that are not in a plain store yet, which are made and put there.
         training : bool
             Whether to take mean and variance of the batch, and to update the running ones in
             place. Otherwise the running ones are taken.

@@ -37,8 +37,14 @@ def max_pool1d(
     Parameters
     ----------
     x : array or Tensor, shape (..., length)
-    kernel_size, stride, padding, dilation
-        As for `max_pool2d`.
+    kernel_size : int
+    stride : int, optional
+        The steps between windows; the kernel's size when left out.
+    padding : int
+        How far windows reach over the ends, at most half of the kernel's size. What is there is
+        never the maximum.
+    dilation : int
+        The steps within a window.
 
     Returns
     -------
@@ -126,8 +132,13 @@ def avg_pool1d(
     Parameters
     ----------
     x : array or Tensor, shape (..., length)
-    kernel_size, stride, padding, count_include_pad
-        As for `avg_pool2d`.
+    kernel_size : int
+    stride : int, optional
+        The steps between windows; the kernel's size when left out.
+    padding : int
+        How many zeros are put at both ends, at most half of the kernel's size.
+    count_include_pad : bool
+        Whether these zeros are counted in the average.
 
     Returns
     -------

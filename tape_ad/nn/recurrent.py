@@ -125,8 +125,10 @@ class HiddenCell(Cell):
         x : array or Tensor, shape (..., input_size)
         hx : array or Tensor, shape (..., hidden_size), optional
             The hidden state; zeros when left out.
-        rng, training
-            As for all layers.
+        rng : numpy.random.Generator, optional
+            For parameters that are not in a plain store yet, which are drawn and put there.
+        training : bool
+            Of no effect.
 
         Returns
         -------
@@ -232,8 +234,10 @@ class LSTMCell(Cell):
         x : array or Tensor, shape (..., input_size)
         hx : pair of array or Tensor, shape (..., hidden_size), optional
             The hidden state and the cell state; zeros when left out.
-        rng, training
-            As for all layers.
+        rng : numpy.random.Generator, optional
+            For parameters that are not in a plain store yet, which are drawn and put there.
+        training : bool
+            Of no effect.
 
         Returns
         -------
@@ -347,8 +351,11 @@ class Recurrent(Layer):
             With `batch_first`, (n, length, input_size).
         hx : array or Tensor, shape (num_layers * directions, n, hidden_size), optional
             The state to begin with; zeros when left out. An LSTM has a pair of them.
-        rng, training
-            As for all layers; what `dropout` leaves out is drawn from the generator.
+        rng : numpy.random.Generator, optional
+            For what `dropout` leaves out while training, and for parameters that are not in a
+            plain store yet, which are drawn and put there.
+        training : bool
+            Whether `dropout` leaves anything out.
 
         Returns
         -------
@@ -465,8 +472,22 @@ class LSTM(Recurrent):
 
     Parameters
     ----------
-    name, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, dtype
-        As for `RNN`.
+    name : str
+        What the names of its parameters begin with.
+    input_size, hidden_size : int
+    num_layers : int
+        How many cells lie upon each other; each has the outputs of the one below as its input.
+    bias : bool
+        Whether there are biases.
+    batch_first : bool
+        Whether inputs and outputs are (n, length, ...) rather than (length, n, ...). The state is
+        (num_layers * directions, n, hidden_size) either way.
+    dropout : float
+        The probability, in training, of an output between two layers to be left out.
+    bidirectional : bool
+        Whether each layer also runs backwards; its outputs are joined.
+    dtype : floating dtype
+        In which `init` makes the parameters.
 
     Examples
     --------
@@ -488,8 +509,22 @@ class GRU(Recurrent):
 
     Parameters
     ----------
-    name, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, dtype
-        As for `RNN`.
+    name : str
+        What the names of its parameters begin with.
+    input_size, hidden_size : int
+    num_layers : int
+        How many cells lie upon each other; each has the outputs of the one below as its input.
+    bias : bool
+        Whether there are biases.
+    batch_first : bool
+        Whether inputs and outputs are (n, length, ...) rather than (length, n, ...). The state is
+        (num_layers * directions, n, hidden_size) either way.
+    dropout : float
+        The probability, in training, of an output between two layers to be left out.
+    bidirectional : bool
+        Whether each layer also runs backwards; its outputs are joined.
+    dtype : floating dtype
+        In which `init` makes the parameters.
 
     Examples
     --------

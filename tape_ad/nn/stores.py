@@ -257,8 +257,13 @@ class Layer:
 
         Parameters
         ----------
-        store, x, rng, training
-            As for a call. The store is left as it is.
+        store : dict of str to Tensor, or to array
+            What `ComputationRecord.bind` returned, or the plain store. It is left as it is.
+        x : array or Tensor
+        rng : numpy.random.Generator, optional
+            For what `Dropout` leaves out while training.
+        training : bool
+            Whether `Dropout` and `BatchNorm1d` behave as they do in training.
 
         Returns
         -------

@@ -513,10 +513,19 @@ class AdamW(Adam):
 
     Parameters
     ----------
-    lr, betas, eps, amsgrad, state
-        As for `Adam`.
+    lr : float
+        The learning rate, 0 or above. It may be set between steps.
+    betas : tuple of two floats
+        The shares that the running means of the gradient and of its square keep in each step.
+    eps : float
+        What is added to the root.
     weight_decay : float
         The share of the parameter that a step takes away, in units of `lr`.
+    amsgrad : bool
+        Whether to divide by the largest mean square so far.
+    state : dict of str to array
+        ``"exp_avg.{name}"``, ``"exp_avg_sq.{name}"``, with `amsgrad`
+        ``"max_exp_avg_sq.{name}"``, and ``"step"``.
 
     Notes
     -----

@@ -151,7 +151,7 @@ class ComputationRecord(Shown):
         Parameters
         ----------
         data : array_like, any shape
-            As for `tensor`.
+            Floating and complex dtypes are kept; integers and bools become float64.
 
         Returns
         -------
@@ -160,8 +160,10 @@ class ComputationRecord(Shown):
 
         Raises
         ------
-        DtypeError, RecordMismatchError
-            As for `tensor`.
+        DtypeError
+            When the data has no derivative: objects, strings, dates, masked arrays, matrices.
+        RecordMismatchError
+            When the data is a handle of a record that does not enclose this one.
 
         Examples
         --------

@@ -938,7 +938,7 @@ class Compiled(Replayer):
         Parameters
         ----------
         *args, **kwargs
-            As for a call.
+            Those of a call of the function.
 
         Raises
         ------
