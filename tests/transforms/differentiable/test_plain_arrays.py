@@ -21,7 +21,7 @@ from tests.sampling import some
 
 SECONDS = 20
 
-MODULES = ["scipy.signal.windows", "scipy.ndimage", "scipy.linalg", "scipy.spatial.distance"]
+MODULES = ["scipy.ndimage", "scipy.linalg", "scipy.spatial.distance", "scipy.signal.windows"]
 
 
 def bits(value: Any) -> Any:
