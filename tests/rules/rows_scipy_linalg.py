@@ -166,9 +166,10 @@ ROWS: list[Row] = [
         linalg.block_diag,
         [REAL(2, 3), REAL(2), REAL(), REAL(0, 2), REAL(1, 1)],
         complex=True,
+        nodes=20,
         jax="scipy.linalg.block_diag",
     ),
-    Row(linalg.block_diag, [REAL(2, 2)], complex=True, jax="scipy.linalg.block_diag"),
+    Row(linalg.block_diag, [REAL(2, 2)], complex=True, nodes=4, jax="scipy.linalg.block_diag"),
     *(
         Row(
             linalg.toeplitz,

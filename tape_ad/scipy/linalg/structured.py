@@ -7,57 +7,15 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, as_array, in_double
-from tape_ad.extend.maps import Adjoint, Chain, Index, LinearMap, Reshape, adjoint
-from tape_ad.extend.rules import Call, Entry, add_facts, each
-from tape_ad.scipy.counterparts import counterpart, takes_lists
+from tape_ad.extend.maps import adjoint
+from tape_ad.extend.rules import Entry, add_facts
+from tape_ad.scipy.counterparts import counterpart
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.spectral import eigh
 from tape_ad.scipy.linalg.systems import solve_banded, solve_triangular
 
-
-@takes_lists
-def block_diag(*arrs: Array) -> Array:
-    """Put matrices on the diagonal of a larger one, as `scipy.linalg.block_diag` does.
-
-    Parameters
-    ----------
-    arrs : array or Tensor, shape (), (n,) or (m, n)
-        A vector is a matrix of one row.
-
-    Returns
-    -------
-    array or Tensor, shape (sum of m, sum of n)
-
-    Examples
-    --------
-    >>> block_diag(np.array([[1.0, 2.0]]), np.array([[3.0]]))
-    array([[1., 2., 0.], [0., 0., 3.]])
-    """
-    return scipy.linalg.block_diag(*arrs)
-
-
-def block(position: int, out: Array, *arrs: Array) -> LinearMap:
-    """Make the partial of `block_diag` in one of the blocks."""
-    shapes = [(1,) * (2 - a.ndim) + a.shape for a in arrs]
-    row, column = (sum(shape[axis] for shape in shapes[:position]) for axis in (0, 1))
-    m, n = shapes[position]
-    key = (slice(row, row + m), slice(column, column + n))
-    return Chain((Reshape(arrs[position].shape, (m, n)), Adjoint(Index(key, out.shape, (m, n)))))
-
-
-def block_diag_signature(*arrs: Array) -> Call:
-    """Sort the arguments of `block_diag`."""
-    arrays = tuple(map(as_array, arrs))
-    if any(a.ndim > 2 for a in arrays):
-        raise UnsupportedArgumentError("block_diag of handles takes single matrices, not stacks")
-    return arrays, {}
-
-
-STRUCTURED: dict[Any, Entry] = {block_diag: each(block, signature=block_diag_signature)}
-
-add_facts(STRUCTURED, (block_diag,), moves=("*",))
+STRUCTURED: dict[Any, Entry] = {}
 
 
 # Matrices of vectors
