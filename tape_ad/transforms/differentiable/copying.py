@@ -818,7 +818,7 @@ MAKERS[np.vectorize] = lambda function: Elementwise(
     converted(function.pyfunc), function, function.excluded
 )
 
-for _function in (np.polydiv, np.bmat, np.apply_over_axes, np.fill_diagonal, np.require):
+for _function in (np.polydiv, np.apply_over_axes, np.fill_diagonal, np.require):
     copying_own_code(_function)
 note_stand_in(np.asarray_chkfinite, make_function(np.asarray_chkfinite))
 
