@@ -122,13 +122,13 @@ class Globals(dict[str, Any]):
             return value
         if dict.__len__(self) != len(self.fixed):
             self.write_back()
-        if value is ABSENT:
-            return dict.__getitem__(self, "__builtins__")[name]
-        if type(value) is np.ndarray:
-            return borrowed(value)
         known = self.memo.get(name)
         if known is not None and known[0] is value:
             return known[1]
+        if value is ABSENT:
+            return BUILTINS[name]
+        if type(value) is np.ndarray:
+            return borrowed(value)
         try:
             found = converted_in_scipy(value) if self.own else converted(value)
         except KeyError as error:  # which Python would take for a name that is not there
