@@ -40,12 +40,11 @@ publish(
     __name__,
     {
         "tracer": [
-            f"{__name__}.extend:Box JVPNode Node VJPNode getval isbox new_box notrace_primitive "
-            "primitive register_notrace subval subvals toposort trace"
+            f"{__name__}.extend:Box getval isbox notrace_primitive primitive subval subvals"
         ],
         "util": [
             f"{__name__}.test_util:func quick_grad_check",
-            f"{__name__}.extend:subval subvals toposort",
+            f"{__name__}.extend:subval subvals",
         ],
         "wrap_util": [
             f"{__name__}.differential_operators:get_doc get_name unary_to_nary wrap_nary_f wraps"

@@ -17,13 +17,10 @@ from tape_ad.interop.autograd.spaces import holds_handles, plain
 __all__ = [
     "append",
     "array",
-    "array_from_args",
-    "array_from_scalar_or_array",
     "asanyarray",
     "asarray",
     "ascontiguousarray",
     "c_",
-    "concatenate_args",
     "full",
     "full_like",
     "make_diagonal",
@@ -32,7 +29,6 @@ __all__ = [
     "row_stack",
     "select",
     "where",
-    "wrap_if_boxes_inside",
 ]
 
 Function = Callable[..., Any]
@@ -111,21 +107,6 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, **kwargs: Any) -> Any:
     return made if dtype is None or np.dtype(dtype) == made.dtype else made.astype(dtype)
 
 
-def array_from_args(array_args: Any, array_kwargs: Any, *args: Any) -> Any:
-    """Make an array of several arguments; see `array`."""
-    return array(list(args), *array_args, **array_kwargs)
-
-
-def array_from_scalar_or_array(array_args: Any, array_kwargs: Any, scalar: Any) -> Any:
-    """Make an array of one number or array; see `array`."""
-    return array(scalar, *array_args, **array_kwargs)
-
-
-def concatenate_args(axis: int, *args: Any) -> Any:
-    """Join several arguments along an axis."""
-    return joining(np.concatenate)(args, axis=axis)
-
-
 def append(arr: Any, values: Any, axis: int | None = None) -> Any:
     """Join two arrays; see `numpy.append`."""
     return np.append(gathered(arr), gathered(values), axis=axis)
@@ -173,11 +154,6 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     """Choose among arrays by conditions; see `numpy.select`."""
     conditions = [np.asarray(each) for each in condlist]
     return np.select(conditions, [gathered(each) for each in choicelist], default=default)
-
-
-def wrap_if_boxes_inside(raw_array: Any, slow_op_name: str | None = None) -> Any:
-    """Make one array of an array of objects with handles in it."""
-    return gathered(raw_array)
 
 
 def make_diagonal(D: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:  # noqa: N803 - HIPS autograd's name
@@ -254,10 +230,4 @@ class LinearAlgebra:
     norm = staticmethod(taking_lists(np.linalg.norm))
 
 
-def wrap_namespace(old: dict[str, Any], new: dict[str, Any]) -> None:
-    """Copy the public names of a module into another: handles answer its functions themselves."""
-    new.update({name: value for name, value in old.items() if not name.startswith("_")})
-
-
 ArrayBox = Tensor
-_array_from_scalar_or_array = array_from_scalar_or_array

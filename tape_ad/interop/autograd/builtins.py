@@ -6,11 +6,9 @@ Structures of handles are plain dicts, lists and tuples here, so the last three 
 import builtins
 from typing import Any
 
-from tape_ad import Tensor
-from tape_ad.extend.trees import flatten
 from tape_ad.interop.autograd.extend import getval, subvals
 
-__all__ = ["DictBox", "SequenceBox", "dict", "isinstance", "list", "subvals", "tuple", "type"]
+__all__ = ["dict", "isinstance", "list", "subvals", "tuple", "type"]
 
 tuple: Any = builtins.tuple  # noqa: A001 - the names are what this module is for
 list: Any = builtins.list  # noqa: A001 - as above
@@ -28,25 +26,3 @@ def isinstance(instance: Any, class_or_tuple: Any) -> bool:  # noqa: A001 - as a
 def type(value: Any) -> builtins.type:  # noqa: A001 - as above
     """Give the class of a value, or of what is behind a handle."""
     return builtins.type(getval(value))
-
-
-class OfHandles(builtins.type):
-    """Lets structures with handles in them be instances."""
-
-    kinds: Any
-
-    def __instancecheck__(cls, instance: Any) -> bool:
-        own = builtins.isinstance(instance, cls.kinds)
-        return own and Tensor in map(builtins.type, flatten(instance))
-
-
-class DictBox(metaclass=OfHandles):
-    """What a dict with handles in it is an instance of."""
-
-    kinds = builtins.dict
-
-
-class SequenceBox(metaclass=OfHandles):
-    """What a list or tuple with handles in it is an instance of."""
-
-    kinds = (builtins.list, builtins.tuple)

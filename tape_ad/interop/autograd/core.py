@@ -5,20 +5,19 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.trees import flatten, map_leaves
 from tape_ad.interop.autograd import extend
-from tape_ad.interop.autograd.extend import RootedRecord, defvjp
+from tape_ad.interop.autograd.extend import defvjp
 from tape_ad.interop.autograd.modules import falling_back
 from tape_ad.interop.autograd.spaces import as_number, conjugated, given_back, vspace
 from tape_ad.transforms.gradients import own
 from tape_ad.transforms.tracing import Trace, trace
 
 OF_EXTEND = (
-    "JVPNode SparseObject VJPNode VSpace def_linear defjvp defjvp_argnum defjvp_argnums defvjp "
+    "SparseObject VSpace def_linear defjvp defjvp_argnum defjvp_argnums defvjp "
     "defvjp_argnum defvjp_argnums getval isbox vspace"
 )
-__all__ = ["backward_pass", "make_jvp", "make_vjp", "primitive", *OF_EXTEND.split()]  # noqa: PLE0604 - all of them are strings
+__all__ = ["make_jvp", "make_vjp", "primitive", *OF_EXTEND.split()]  # noqa: PLE0604 - all of them are strings
 __getattr__ = falling_back(globals(), f"{extend.__name__}:{OF_EXTEND}")
 
 Function = Callable[..., Any]
@@ -131,33 +130,3 @@ def make_jvp(fun: Function, x: Any) -> Function:
         return given_back(traced.value(traced.output)), given_back(traced.push((g,)))
 
     return jvp
-
-
-def backward_pass(g: Any, end_node: Any) -> Any:
-    """Pull a cotangent from a handle's ``_node`` back to what `tracer.new_box` made.
-
-    Parameters
-    ----------
-    g : array or Tensor
-    end_node : Tensor
-        It stands for its own node.
-
-    Returns
-    -------
-    array
-        The cotangent of the root.
-
-    Raises
-    ------
-    UnsupportedArgumentError
-        For anything else.
-    """
-    record = getattr(end_node, "record", None)
-    if not isinstance(record, RootedRecord):
-        raise UnsupportedArgumentError(
-            "backward_pass goes back from the _node of a handle to what new_box has made; write "
-            "make_vjp for the derivative of a function"
-        )
-    traced = Trace(record, (record.root,), end_node, None, backward_pass)
-    [pulled] = traced.pull(conjugated(g))  # of a handle too, which is of another record
-    return given_back(conjugated(pulled))

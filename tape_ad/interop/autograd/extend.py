@@ -1,4 +1,4 @@
-"""What programs for HIPS autograd extend it with: primitives, their rules, boxes and nodes.
+"""What programs for HIPS autograd extend it with: primitives, their rules, and boxes.
 
 A rule there is made of *makers*: ``maker(result, *args)`` gives the map from a cotangent of the
 result to that of one argument. Such cotangents are the conjugates of ours, see
@@ -7,15 +7,12 @@ result to that of one argument. Such cotangents are the conjugates of ours, see
 
 import functools
 import itertools
-import warnings
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from operator import attrgetter
-from typing import Any, ClassVar, NoReturn, Self
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar, NoReturn
 
 from attrs import define
 
-from tape_ad import ComputationRecord, Tensor
+from tape_ad import Tensor
 from tape_ad.errors import NoModeError, OutputError, UnsupportedArgumentError
 from tape_ad.extend.arrays import PLAIN_TYPES, Array, foreign
 from tape_ad.extend.packages import called
@@ -23,9 +20,7 @@ from tape_ad.extend.trees import flatten, map_leaves
 from tape_ad.interop.autograd.spaces import (
     SparseObject,
     VSpace,
-    as_number,
     conjugated,
-    given_back,
     number_of,
     plain,
     value_of,
@@ -33,15 +28,11 @@ from tape_ad.interop.autograd.spaces import (
 )
 from tape_ad.transforms.blocks import Use, block
 from tape_ad.transforms.custom_rules import Custom
-from tape_ad.transforms.tracing import fresh_record, run_in
 
 __all__ = [
     "Box",
-    "JVPNode",
-    "Node",
     "SparseObject",
     "UndefinedDerivativeError",
-    "VJPNode",
     "VSpace",
     "def_linear",
     "defjvp",
@@ -52,14 +43,10 @@ __all__ = [
     "defvjp_argnums",
     "getval",
     "isbox",
-    "new_box",
     "notrace_primitive",
     "primitive",
-    "register_notrace",
     "subval",
     "subvals",
-    "toposort",
-    "trace",
     "vspace",
 ]
 
@@ -92,7 +79,6 @@ class Primitive:
     function: Function
     vjp: Function | None = None
     jvp: Function | None = None
-    traced: bool = True
 
     def run(self, *args: Any, **kwargs: Any) -> tuple[Any, None]:
         """Call the function, on numbers where it was given numbers."""
@@ -183,7 +169,6 @@ def primitive(f_raw: Function) -> Function:
     """
     behind = Primitive(f_raw)
     public = block(f_raw, behind)
-    shown: Any = public
 
     @functools.wraps(f_raw)
     def with_rule(*args: Any, **kwargs: Any) -> Any:
@@ -191,9 +176,6 @@ def primitive(f_raw: Function) -> Function:
             return f_raw(*args)
         leaves = flatten((args, kwargs))
         if Tensor not in map(type, leaves):
-            return f_raw(*args, **kwargs)
-        if not behind.traced:
-            args, kwargs = map_leaves(plain, (args, kwargs))
             return f_raw(*args, **kwargs)
         if any(type(leaf) is Tensor for leaf in flatten(kwargs)):
             raise UnsupportedArgumentError(
@@ -206,7 +188,6 @@ def primitive(f_raw: Function) -> Function:
     decorated.fun = f_raw
     decorated.behind = behind
     decorated._is_autograd_primitive = True
-    shown.primitive = with_rule
     return with_rule
 
 
@@ -371,13 +352,7 @@ def notrace_primitive(f_raw: Function) -> Function:
     return unrecorded
 
 
-def register_notrace(trace_type: Any, primitive_fun: Function) -> None:
-    """Say of a primitive that no derivative depends on it, for any kind of node."""
-    behind_of(primitive_fun).traced = False
-
-
 Tensor._value = property(value_of)  # type: ignore[attr-defined]  # a name of HIPS autograd's
-Tensor._node = property(lambda handle: handle)  # type: ignore[attr-defined]  # as above
 
 
 class BoxType(type):
@@ -393,8 +368,6 @@ class Box(metaclass=BoxType):
     HIPS autograd lets programs subclass it for types of their own. Here dicts, lists, tuples, attrs
     classes and dataclasses are opened, and arrays in them become handles.
     """
-
-    types: ClassVar[frozenset[type]] = frozenset({Tensor})
 
     @classmethod
     def register(cls, value_type: type) -> NoReturn:
@@ -418,173 +391,3 @@ def isbox(x: Any) -> bool:
 def getval(x: Any) -> Any:
     """Give the plain array or number behind a handle of any nesting; anything else as it is."""
     return plain(x)
-
-
-def new_box(value: Any, trace: Any, node: Any) -> Tensor:
-    """Make a handle of a record of its own, as the root of what `core.backward_pass` goes back to.
-
-    Parameters
-    ----------
-    value : array
-    trace : any
-        What HIPS autograd nests by; it is not looked at.
-    node : VJPNode
-        A root, from ``VJPNode.new_root()``.
-
-    Raises
-    ------
-    UnsupportedArgumentError
-        For a node of another kind: see `trace` for a graph of such nodes.
-    """
-    if not isinstance(node, VJPNode):
-        raise UnsupportedArgumentError(
-            "new_box makes handles for VJPNode.new_root() alone; write trace(start_node, fun, x) "
-            "for a graph of nodes of your own, and a primitive for a derivative of your own"
-        )
-    record = RootedRecord(within=fresh_record([value]).within)
-    record.root = record.tensor(value)
-    return record.root
-
-
-class RootedRecord(ComputationRecord):
-    """A record that was made for one handle, by hand."""
-
-    root: Tensor
-
-
-class Node:
-    """A node of a graph that `trace` makes for a program of its own; subclass it.
-
-    A subclass has ``__init__(self, value, fun, args, kwargs, parent_argnums, parents)``, which gets
-    each call, and ``initialize_root(self, ...)`` for where the graph starts.
-    """
-
-    def __init__(
-        self,
-        value: Any,
-        fun: Callable[..., Any],
-        args: tuple[Any, ...],
-        kwargs: Mapping[str, Any],
-        parent_argnums: tuple[int, ...],
-        parents: tuple[Any, ...],
-    ) -> None:
-        raise NotImplementedError(f"{type(self).__name__} has no __init__ for calls")
-
-    def initialize_root(self, *args: Any, **kwargs: Any) -> None:
-        """Fill the node that a graph starts from."""
-        raise NotImplementedError(f"{type(self).__name__} has no initialize_root")
-
-    @classmethod
-    def new_root(cls, *args: Any, **kwargs: Any) -> Self:
-        """Make a node that a graph starts from."""
-        root = cls.__new__(cls)
-        root.initialize_root(*args, **kwargs)
-        return root
-
-
-class VJPNode(Node):
-    """What HIPS autograd's reverse sweep goes over; here, what `new_box` is told to make."""
-
-    def initialize_root(self) -> None:
-        """Fill the node that a graph starts from, with nothing."""
-
-
-class JVPNode(Node):
-    """What HIPS autograd's forward sweep goes over; here a name for `register_notrace` alone."""
-
-
-class NodeRecord(ComputationRecord):
-    """A record that makes a program's own nodes beside its own, by index."""
-
-    kind: type[Node] | None
-    nodes: dict[int, Node]
-
-    def note(
-        self,
-        function: Any,
-        operands: tuple[Any, ...],
-        options: Mapping[str, Any],
-        data: Any,
-        *edges: Any,
-    ) -> Tensor:
-        """Append a node, and tell the program's class of the call."""
-        handle = super().note(function, operands, options, data, *edges)
-        if self.kind is not None and not isinstance(function, (type(None), str)):
-            use = options.get("use")
-            function = getattr(function, "tape_ad_public", function)
-            function = getattr(function, "primitive", function)
-            args = operands if use is None else use.arguments(operands)[0]
-            self.nodes[handle.index] = self.node(function, args, options, data)
-        return handle
-
-    def node(self, function: Any, args: Any, options: Any, data: Any) -> Node:
-        """Make the program's node for a call."""
-        kwargs = {} if "use" in options else dict(options)
-        argnums = tuple([i for i, arg in enumerate(args) if self.parents_in(arg)])
-        parents = tuple([self.nodes[self.parents_in(args[i])[0]] for i in argnums])
-        values = map_leaves(self.value, tuple(args))
-        kind: Any = self.kind
-        made: Node = kind(given_back(data), function, values, kwargs, argnums, parents)
-        return made
-
-    def parents_in(self, tree: Any) -> list[int]:
-        """List the nodes that stand in an argument."""
-        return [leaf.index for leaf in flatten(tree) if leaf in self]
-
-    def value(self, leaf: Any, path: str = "") -> Any:
-        """Give what is behind a handle of this record."""
-        return value_of(leaf) if leaf in self else leaf
-
-
-def trace(start_node: Node, fun: Callable[..., Any], x: Any) -> tuple[Any, Any]:
-    """Run a function, and make a graph of nodes of the class of `start_node` of its calls.
-
-    Parameters
-    ----------
-    start_node : Node
-        It stands for the argument, for all arrays in it where it is a structure.
-    fun : callable
-        Of one argument.
-    x : array or tree
-
-    Returns
-    -------
-    value : any
-        What `fun` gives.
-    end_node : Node or None
-        The node of that; None, with a warning, where it does not depend on the argument.
-    """
-    outer = fresh_record(flatten(x))
-    record = NodeRecord(within=outer.within)
-    record.by_transform = True
-    record.kind = None  # until the program makes calls
-    numbers = map_leaves(as_number, record.bind(x))
-    record.nodes = dict.fromkeys(range(len(record)), start_node)
-    record.kind = type(start_node)
-    end = run_in(record, fun, (numbers,), {})
-    if end not in record:
-        warnings.warn("Output seems independent of input.", stacklevel=2)
-        return end, None
-    return value_of(end), record.nodes[end.index]
-
-
-def toposort(
-    end_node: Any, parents: Callable[[Any], Iterable[Any]] = attrgetter("parents")
-) -> Iterator[Any]:
-    """Yield a node and all that it depends on, each before its parents."""
-    children: Counter[Any] = Counter()
-    found, seen = [end_node], {end_node}
-    for node in found:  # which grows
-        for parent in parents(node):
-            children[parent] += 1
-            if parent not in seen:
-                seen.add(parent)
-                found.append(parent)
-    free = [end_node]
-    while free:
-        node = free.pop()
-        yield node
-        for parent in parents(node):
-            children[parent] -= 1
-            if not children[parent]:
-                free.append(parent)

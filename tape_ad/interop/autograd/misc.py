@@ -1,7 +1,7 @@
-"""Flattening, optimizers, fixed points and graphs."""
+"""Flattening, optimizers and fixed points."""
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -9,19 +9,15 @@ import numpy as np
 from tape_ad.extend.trees import map_leaves
 from tape_ad.interop.autograd.core import make_vjp
 from tape_ad.interop.autograd.differential_operators import make_vjp as make_vjp_of
-from tape_ad.interop.autograd.extend import Node, defvjp, primitive, trace
+from tape_ad.interop.autograd.extend import defvjp, primitive
 from tape_ad.interop.autograd.modules import publish
-from tape_ad.interop.autograd.spaces import ArrayVSpace, given_back, match_complex, plain, vspace
+from tape_ad.interop.autograd.spaces import VSpace, given_back, match_complex, plain, vspace
 
 __all__ = [
-    "FullGraphNode",
     "adam",
-    "const_graph",
-    "const_graph_unary",
     "fixed_point",
     "flatten",
     "flatten_func",
-    "full_graph",
     "rmsprop",
     "sgd",
     "unflatten_optimizer",
@@ -80,7 +76,7 @@ def flatten(value: Any) -> tuple[Any, Function]:
     {'b': np.float64(2.0), 'a': array([1., 1.])}
     """
     vectors = list(raveled(value))
-    spaces = map_leaves(lambda leaf, path: ArrayVSpace(plain(leaf)), value)
+    spaces = map_leaves(lambda leaf, path: VSpace(np.asarray(plain(leaf))), value)
     ends = np.cumsum([vector.size for vector in vectors])[:-1]
 
     def unflatten(vector: Any) -> Any:
@@ -246,50 +242,8 @@ def adam(
     return x
 
 
-class FullGraphNode(Node):
-    """A call: its value, and its recipe ``(fun, args, kwargs, [(argnum, parent), ...])``."""
-
-    def __init__(
-        self,
-        value: Any,
-        fun: Function,
-        args: tuple[Any, ...],
-        kwargs: Mapping[str, Any],
-        parent_argnums: tuple[int, ...],
-        parents: tuple[Any, ...],
-    ) -> None:
-        self.value = value
-        self.recipe = (fun, args, kwargs, list(zip(parent_argnums, parents, strict=True)))
-
-    def initialize_root(self) -> None:
-        """Fill the node of the arguments."""
-        none: Iterable[Any] = []
-        self.value = None
-        self.recipe = (lambda x: x, (), {}, list(none))
-
-
-def full_graph(fun: Function, *args: Any, **kwargs: Any) -> Any:
-    """Run a function, and give the node of its result; see `FullGraphNode`."""
-    return trace(FullGraphNode.new_root(), lambda values: fun(*values, **kwargs), args)[1]
-
-
-def const_graph_unary(fun: Function) -> Function:
-    """Give the function itself: `tape_ad.compile` is what keeps a graph, and guards it."""
-    return fun
-
-
-def const_graph(fun: Function, *args: Any, **kwargs: Any) -> Function:
-    """Fix the first arguments of a function.
-
-    HIPS autograd keeps the graph of the first call for all others too, whatever the branches. Here
-    each call runs the function; `tape_ad.compile` keeps graphs, one for each way through it.
-    """
-    return functools.wraps(fun)(functools.partial(fun, *args, **kwargs))
-
-
 fixed_points: Any
 optimizers: Any
-tracers: Any
 
 publish(
     __name__,
@@ -297,6 +251,5 @@ publish(
         "fixed_points": [f"{__name__}:fixed_point"],
         "flatten": [f"{__name__}:flatten flatten_func"],
         "optimizers": [f"{__name__}:adam rmsprop sgd unflatten_optimizer"],
-        "tracers": [f"{__name__}:FullGraphNode const_graph const_graph_unary full_graph"],
     },
 )

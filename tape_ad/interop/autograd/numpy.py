@@ -38,7 +38,7 @@ publish(
             "tape_ad.interop.autograd.spaces:balanced_eq match_complex repeat_to_match_shape "
             "replace_zero unbroadcast unbroadcast_f"
         ],
-        "numpy_vspaces": ["tape_ad.interop.autograd.spaces:ArrayVSpace ComplexArrayVSpace VSpace"],
+        "numpy_vspaces": ["tape_ad.interop.autograd.spaces:VSpace"],
         "numpy_wrapper": [ARRAYS, __name__],
         "random": ["numpy.random"],
     },

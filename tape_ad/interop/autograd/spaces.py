@@ -1,7 +1,8 @@
 """Values that go in and out of programs for HIPS autograd, and the spaces that they lie in."""
 
+import operator
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -10,9 +11,6 @@ from tape_ad.extend.arrays import Array, primal
 from tape_ad.extend.trees import flatten, map_leaves, unflatten
 
 __all__ = [
-    "ArrayVSpace",
-    "ComplexArrayVSpace",
-    "ContainerVSpace",
     "SparseObject",
     "VSpace",
     "as_number",
@@ -82,219 +80,103 @@ def holds_handles(value: Any) -> bool:
 
 
 class VSpace:
-    """What values of one type and shape have in common, and the algebra on them.
-
-    A subclass says what a vector of its kind is; ``Subclass.register(type)`` lets `vspace` find it.
-    """
-
-    mappings: ClassVar[dict[type, Callable[[Any], Any]]] = {}
-    iscomplex: bool = False
-    shape: Any
-    size: int
+    """What values of one structure have in common, and the algebra on them."""
 
     def __init__(self, value: Any) -> None:
-        pass
-
-    def zeros(self) -> Any:
-        """Return the zero vector of the space."""
-        raise NotImplementedError(f"{type(self).__name__} has no zeros")
-
-    def ones(self) -> Any:
-        """Give the vector of ones."""
-        raise NotImplementedError(f"{type(self).__name__} has no ones")
-
-    def standard_basis(self) -> Iterator[Any]:
-        """Yield the unit vectors, of the real space."""
-        raise NotImplementedError(f"{type(self).__name__} has no standard_basis")
-
-    def randn(self) -> Any:
-        """Draw a vector from the standard normal distribution."""
-        raise NotImplementedError(f"{type(self).__name__} has no randn")
-
-    def add(self, x_prev: Any, x_new: Any) -> Any:
-        """Add two vectors of the space."""
-        return self._add(x_prev, x_new)
-
-    def mut_add(self, x_prev: Any, x_new: Any) -> Any:
-        """Add two vectors, of which the first may be None for zero."""
-        return self._mut_add(self.zeros() if x_prev is None else x_prev, x_new)
-
-    def scalar_mul(self, x: Any, a: Any) -> Any:
-        """Multiply a vector by a number."""
-        return self._scalar_mul(x, a)
-
-    def inner_prod(self, x: Any, y: Any) -> Any:
-        """Give the real inner product of two vectors."""
-        return self._inner_prod(x, y)
-
-    def covector(self, x: Any) -> Any:
-        """Give the covector of a vector: the conjugate."""
-        return self._covector(x)
-
-    def _add(self, x: Any, y: Any) -> Any:
-        return x + y
-
-    def _mut_add(self, x: Any, y: Any) -> Any:
-        return x + y
-
-    def _scalar_mul(self, x: Any, a: Any) -> Any:
-        return x * a
-
-    def _inner_prod(self, x: Any, y: Any) -> Any:
-        raise NotImplementedError(f"{type(self).__name__} has no inner_prod")
-
-    def _covector(self, x: Any) -> Any:
-        return x
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.__dict__ == other.__dict__
-
-    def __hash__(self) -> int:
-        return hash(type(self))
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}_{self.__dict__}"
-
-    @classmethod
-    def register(cls, value_type: type, vspace_maker: Callable[[Any], Any] | None = None) -> None:
-        """Say which space the values of a type are in."""
-        VSpace.mappings[value_type] = vspace_maker or cls
-
-
-class ArrayVSpace(VSpace):
-    """Real arrays and numbers of one shape and dtype."""
-
-    dtype: np.dtype[Any]
-
-    def __init__(self, value: Any) -> None:
-        value = np.asarray(value)
-        self.shape = value.shape
-        self.dtype = value.dtype
+        self._zeros = map_leaves(zeros_like, value)
+        self._spaces = map_leaves(lambda leaf, path: f"{leaf.dtype}{leaf.shape}", self._zeros)
 
     @property
-    def size(self) -> int:  # type: ignore[override]  # worked out here, an attribute elsewhere
-        """How many real numbers a vector is."""
-        return int(np.prod(self.shape))
+    def shape(self) -> Any:
+        """The shape of an array, or the spaces of a structure's leaves."""
+        if isinstance(self._zeros, np.ndarray):
+            return self._zeros.shape
+        return map_leaves(lambda leaf, path: VSpace(leaf), self._zeros)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of an array."""
+        dtype: np.dtype[Any] = self._zeros.dtype
+        return dtype
 
     @property
     def ndim(self) -> int:
-        """The number of axes."""
-        return len(self.shape)
-
-    def zeros(self) -> Array:
-        """Give an array of zeros."""
-        return np.zeros(self.shape, self.dtype)
-
-    def ones(self) -> Array:
-        """Give an array of ones."""
-        return np.ones(self.shape, self.dtype)
-
-    def standard_basis(self) -> Iterator[Array]:
-        """Yield the arrays with a one in one place."""
-        for index in np.ndindex(*self.shape):
-            unit = self.zeros()
-            unit[index] = 1
-            yield unit
-
-    def randn(self) -> Array:
-        """Draw an array from NumPy's global generator, as ``autograd.numpy.random`` does."""
-        return np.array(np.random.randn(*self.shape)).astype(self.dtype)  # noqa: NPY002 - as said
-
-    def _inner_prod(self, x: Any, y: Any) -> Any:
-        return np.dot(np.ravel(x), np.ravel(y))
-
-
-class ComplexArrayVSpace(ArrayVSpace):
-    """Complex arrays and numbers of one shape and dtype."""
-
-    iscomplex = True
+        """The number of axes of an array."""
+        return int(self._zeros.ndim)
 
     @property
-    def size(self) -> int:  # type: ignore[override]  # as above
+    def iscomplex(self) -> bool:
+        """Whether it is a space of complex arrays."""
+        return isinstance(self._zeros, np.ndarray) and np.iscomplexobj(self._zeros)
+
+    @property
+    def size(self) -> int:
         """How many real numbers a vector is."""
-        return 2 * int(np.prod(self.shape))
-
-    def ones(self) -> Array:
-        """Give an array of 1+1j."""
-        return np.full(self.shape, 1 + 1j, self.dtype)
-
-    def standard_basis(self) -> Iterator[Array]:
-        """Yield the arrays with 1 or 1j in one place."""
-        for unit in super().standard_basis():
-            yield unit
-            yield unit * unit.dtype.type(1j)
-
-    def randn(self) -> Array:
-        """Draw the real and the imaginary parts."""
-        shape = self.shape
-        real, imag = np.random.randn(*shape), np.random.randn(*shape)  # noqa: NPY002 - as above
-        return np.asarray(real + 1j * imag).astype(self.dtype)
-
-    def _inner_prod(self, x: Any, y: Any) -> Any:
-        return np.real(np.dot(np.conj(np.ravel(x)), np.ravel(y)))
-
-    def _covector(self, x: Any) -> Any:
-        return np.conj(x)
-
-
-class ContainerVSpace(VSpace):
-    """Nested dicts, lists and tuples of one structure, whose `shape` has spaces for leaves."""
-
-    def __init__(self, value: Any) -> None:
-        self.shape = map_leaves(lambda leaf, path: vspace(leaf), value)
-
-    @property
-    def leaves(self) -> list[Any]:
-        """The spaces of the leaves."""
-        return flatten(self.shape)
-
-    @property
-    def size(self) -> int:  # type: ignore[override]  # as above
-        """How many real numbers a vector is."""
-        return sum(int(space.size) for space in self.leaves)
+        return sum(leaf.size * (1 + np.iscomplexobj(leaf)) for leaf in flatten(self._zeros))
 
     def zeros(self) -> Any:
-        """Give the structure with zeros."""
-        return map_leaves(lambda space, path: space.zeros(), self.shape)
+        """Give the vector of zeros."""
+        return map_leaves(lambda leaf, path: leaf.copy(), self._zeros)
 
     def ones(self) -> Any:
-        """Give the structure with ones."""
-        return map_leaves(lambda space, path: space.ones(), self.shape)
-
-    def randn(self) -> Any:
-        """Draw a normal random array for every leaf of the structure."""
-        return map_leaves(lambda space, path: space.randn(), self.shape)
+        """Give the vector of ones; where it is complex, of 1+1j."""
+        return map_leaves(
+            lambda leaf, path: np.full_like(leaf, 1 + 1j if np.iscomplexobj(leaf) else 1),
+            self._zeros,
+        )
 
     def standard_basis(self) -> Iterator[Any]:
-        """Yield the structures with one unit vector, and zeros elsewhere."""
-        for i, space in enumerate(self.leaves):
-            for unit in space.standard_basis():
-                leaves = [each.zeros() for each in self.leaves]
-                leaves[i] = unit
-                yield unflatten(self.shape, leaves)
+        """Yield the unit vectors of the real space: 1 in one place, and 1j where it is complex."""
+        for i, leaf in enumerate(flatten(self._zeros)):
+            for index in np.ndindex(leaf.shape):
+                for unit in (1, 1j) if np.iscomplexobj(leaf) else (1,):
+                    vector = self.zeros()
+                    flatten(vector)[i][index] = unit
+                    yield vector
 
-    def _each(self, method: str, *trees: Any) -> Any:
-        columns = zip(self.leaves, *map(flatten, trees), strict=True)
-        return [getattr(space, method)(*leaves) for space, *leaves in columns]
+    def randn(self) -> Any:
+        """Draw a vector from NumPy's global generator, as ``autograd.numpy.random`` does."""
 
-    def _add(self, x: Any, y: Any) -> Any:
-        return unflatten(self.shape, self._each("_add", x, y))
+        def draw(leaf: Any, path: str) -> Any:
+            drawn: Any = np.random.randn(*leaf.shape)  # noqa: NPY002 - as said
+            if np.iscomplexobj(leaf):
+                drawn = drawn + 1j * np.random.randn(*leaf.shape)  # noqa: NPY002 - as above
+            return np.asarray(drawn).astype(leaf.dtype)
 
-    def _mut_add(self, x: Any, y: Any) -> Any:
-        return self._add(x, y)
+        return map_leaves(draw, self._zeros)
 
-    def _scalar_mul(self, x: Any, a: Any) -> Any:
-        leaves = [space.scalar_mul(leaf, a) for space, leaf in self._pairs(x)]
-        return unflatten(self.shape, leaves)
+    def add(self, x_prev: Any, x_new: Any) -> Any:
+        """Add two vectors."""
+        return self._each(operator.add, x_prev, x_new)
 
-    def _inner_prod(self, x: Any, y: Any) -> Any:
-        return sum(self._each("_inner_prod", x, y))
+    def mut_add(self, x_prev: Any, x_new: Any) -> Any:
+        """Add two vectors, of which the first may be None for zero."""
+        return self.add(self.zeros() if x_prev is None else x_prev, x_new)
 
-    def _covector(self, x: Any) -> Any:
-        return unflatten(self.shape, self._each("_covector", x))
+    def scalar_mul(self, x: Any, a: Any) -> Any:
+        """Multiply a vector by a number."""
+        return self._each(lambda leaf: leaf * a, x)
 
-    def _pairs(self, x: Any) -> Any:
-        return zip(self.leaves, flatten(x), strict=True)
+    def inner_prod(self, x: Any, y: Any) -> Any:
+        """Give the real inner product of two vectors."""
+        pairs = zip(flatten(x), flatten(y), strict=True)
+        return sum(np.real(np.dot(np.conj(np.ravel(a)), np.ravel(b))) for a, b in pairs)
+
+    def covector(self, x: Any) -> Any:
+        """Give the covector of a vector: the conjugate."""
+        return conjugated(x)
+
+    def _each(self, function: Callable[..., Any], *vectors: Any) -> Any:
+        return unflatten(self._zeros, map(function, *map(flatten, vectors)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, VSpace) and bool(self._spaces == other._spaces)
+
+    def __hash__(self) -> int:
+        return hash(repr(self._spaces))
+
+    def __repr__(self) -> str:
+        return f"VSpace({self._spaces!r})"
 
 
 class SparseObject:
@@ -319,38 +201,26 @@ class SparseObject:
         return self.mut_add(self.vs.zeros())
 
 
-def array_space(value: Any) -> ArrayVSpace:
-    """Give the space of an array."""
-    return ComplexArrayVSpace(value) if np.iscomplexobj(value) else ArrayVSpace(value)
-
-
-for _kind in (np.ndarray, float, np.longdouble, np.float64, np.float32, np.float16):
-    VSpace.register(_kind, array_space)
-for _complex in (complex, np.clongdouble, np.complex64, np.complex128):
-    ComplexArrayVSpace.register(_complex)
-for _container in (list, tuple, dict):
-    ContainerVSpace.register(_container)
-VSpace.register(SparseObject, lambda value: value.vs)
-
-
-def vspace(value: Any) -> Any:
-    """Give the space that a value lies in.
+def zeros_like(leaf: Any, path: str = "") -> Array:
+    """Make zeros of the shape and dtype of an array, a number or a handle.
 
     Raises
     ------
     TypeError
-        When nobody has registered one for its type.
+        For anything else.
     """
-    if type(value) is Tensor:
-        value = primal(value)
-    kind = type(value)
-    maker = VSpace.mappings.get(kind)
-    if maker is None and isinstance(value, tuple):  # a named tuple, as slogdet returns
-        maker = ContainerVSpace
-    if maker is None:
-        known = ", ".join(sorted(each.__name__ for each in VSpace.mappings))
-        raise TypeError(f"there is no space for {value!r} of type {kind}, but for {known}")
-    return maker(value)
+    value = plain(leaf)
+    if not isinstance(value, (np.ndarray, np.inexact, float, complex)):
+        raise TypeError(
+            f"there is no space for {value!r} of type {type(value)}, but for arrays, real and "
+            "complex numbers, and dicts, lists and tuples of them"
+        )
+    return np.zeros(np.shape(value), np.result_type(value))
+
+
+def vspace(value: Any) -> VSpace:
+    """Give the space that a value lies in."""
+    return VSpace(value)
 
 
 def unbroadcast(x: Any, target_meta: tuple[Any, ...], broadcast_idx: int = 0) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 from tape_ad.interop.autograd.core import make_jvp, make_vjp
 from tape_ad.interop.autograd.differential_operators import get_name, unary_to_nary
-from tape_ad.interop.autograd.extend import subval, subvals, toposort
+from tape_ad.interop.autograd.extend import subval, subvals
 from tape_ad.interop.autograd.spaces import vspace
 
 __all__ = [
@@ -25,7 +25,6 @@ __all__ = [
     "scalar_close",
     "subval",
     "subvals",
-    "toposort",
 ]
 
 Function = Callable[..., Any]

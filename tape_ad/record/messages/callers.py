@@ -89,11 +89,7 @@ def kind_of(name: str, file: str) -> str:
 
 def is_copied(frame: FrameType) -> bool:
     """Tell whether a frame is of a copy that `tape_ad.differentiable` has made of a function."""
-    return type(frame.f_globals) is not dict or PLAIN_GLOBALS in frame.f_globals
-
-
-PLAIN_GLOBALS = "__copied__"
-"""What is among the globals of such a copy where they are a plain dict."""
+    return type(frame.f_globals) is not dict
 
 
 TOLD = frozenset(

@@ -38,7 +38,6 @@ from tape_ad.transforms.differentiable.compiled import (
 )
 from tape_ad.transforms.differentiable.kinds import real, type_of
 from tape_ad.transforms.differentiable.numpy_names import Elementwise
-from tape_ad.transforms.differentiable.plain_globals import PlainGlobals
 from tape_ad.transforms.differentiable.questions import refusing, unanswerable
 from tape_ad.transforms.differentiable.reach import reaches
 from tape_ad.transforms.differentiable.settling import note_global
@@ -100,10 +99,6 @@ COPIED = (
 """What is copied of packages of which nothing else is."""
 
 
-SAMPLED = 1024
-"""After how many look-ups the function that makes one is given plain globals."""
-
-
 class Globals(dict[str, Any]):
     """The globals of the copies of one module's functions.
 
@@ -114,32 +109,26 @@ class Globals(dict[str, Any]):
         assigns to a global goes there.
     """
 
-    __slots__ = ("__weakref__", *("fixed", "found", "made", "memo", "original", "own", "plain"))
+    __slots__ = ("__weakref__", "fixed", "memo", "original", "own")
 
     original: dict[str, Any]
     fixed: set[str]
     memo: dict[str, tuple[Any, Any]]
     own: bool
-    found: int
-    made: "list[weakref.ref[Any]]"
-    plain: PlainGlobals
 
     def __missing__(self, name: str) -> Any:
-        self.found += 1
-        if self.found % SAMPLED == 0:
-            self.watch(sys._getframe(1))
         value = self.original.get(name, ABSENT)
         if type(value) in PLAIN:
             return value
         if dict.__len__(self) != len(self.fixed):
             self.write_back()
-        if value is ABSENT:
-            return dict.__getitem__(self, "__builtins__")[name]
-        if type(value) is np.ndarray:
-            return borrowed(value)
         known = self.memo.get(name)
         if known is not None and known[0] is value:
             return known[1]
+        if value is ABSENT:
+            return BUILTINS[name]
+        if type(value) is np.ndarray:
+            return borrowed(value)
         try:
             found = converted_in_scipy(value) if self.own else converted(value)
         except KeyError as error:  # which Python would take for a name that is not there
@@ -154,16 +143,6 @@ class Globals(dict[str, Any]):
             if name not in self.fixed:
                 self[name] = dict.pop(self, name)
 
-    def watch(self, frame: types.FrameType) -> None:
-        """Give the function that is looking up a name plain globals, as it looks up many."""
-        with LOCK:
-            code = self.plain.code_of(frame)
-            alive = [copy for each in self.made if (copy := each()) is not None]
-            self.made = [weakref.ref(copy) for copy in alive if copy.__code__ is not code]
-            for copy in alive:
-                if copy.__code__ is code:
-                    self.plain.quicken(copy)
-
     def __contains__(self, name: object) -> bool:
         return dict.__contains__(self, name) or name in self.original
 
@@ -175,7 +154,6 @@ class Globals(dict[str, Any]):
 
     def __setitem__(self, name: str, value: Any) -> None:
         self.original[name] = source_of(value)
-        self.plain.bound_anew(name)
         note_global(self.original, name)
 
     def __delitem__(self, name: str) -> None:
@@ -258,9 +236,6 @@ def globals_of(original: dict[str, Any]) -> Globals:
         found.original, found.memo = original, {}
         found.own = str(original.get("__name__")).startswith("scipy.")
         found.fixed = set(dict.keys(found))
-        found.found, found.made = 0, []
-        fixed = {name: dict.__getitem__(found, name) for name in found.fixed}
-        found.plain = PlainGlobals(original, fixed, found.__getitem__)
         NAMESPACES[id(original)] = found
     return found
 
@@ -438,8 +413,6 @@ def make_function(function: Any) -> Any:
         for name in ANNOTATIONS:
             setattr(each, name, getattr(function, name))
         each.__defaults__, each.__kwdefaults__ = copy.__defaults__, copy.__kwdefaults__
-    if own is None and "<locals>" not in function.__qualname__:
-        namespace.made.append(weakref.ref(copy))
     if writes_globals(code):
         copy = writing_back(copy, namespace)
         note_source(function, copy)
@@ -614,7 +587,6 @@ class ModuleCopy(types.ModuleType):
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._original, name, source_of(value))
-        globals_of(vars(self._original)).plain.bound_anew(name)
         note_global(vars(self._original), name)
 
     def __delattr__(self, name: str) -> None:
@@ -818,7 +790,7 @@ MAKERS[np.vectorize] = lambda function: Elementwise(
     converted(function.pyfunc), function, function.excluded
 )
 
-for _function in (np.polydiv, np.bmat, np.apply_over_axes, np.fill_diagonal, np.require):
+for _function in (np.polydiv, np.apply_over_axes, np.fill_diagonal, np.require):
     copying_own_code(_function)
 note_stand_in(np.asarray_chkfinite, make_function(np.asarray_chkfinite))
 

@@ -9,10 +9,8 @@ import tape_ad as ta
 import tape_ad.interop.autograd as ag
 import tape_ad.interop.autograd.numpy as anp
 from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.interop.autograd import builtins, core, extend, tracer
-from tape_ad.interop.autograd.misc.tracers import full_graph
+from tape_ad.interop.autograd import builtins, extend, tracer
 from tape_ad.interop.autograd.numpy.numpy_boxes import ArrayBox, Box
-from tests.interop.autograd.running import same
 
 VECTOR = np.array([2.0, 3.0])
 
@@ -44,9 +42,7 @@ LISTS: list[tuple[Any, list[float]]] = [
     (lambda x: anp.sum(anp.select([[True, False]], [[x[0], x[1]]])), [1.0, 0.0]),
     (lambda x: anp.sum(anp.full((2, 2), x[0])), [4.0, 0.0]),
     (lambda x: anp.sum(anp.full_like(x, x[1])), [0.0, 2.0]),
-    (lambda x: anp.array_from_args((), {}, x[0], x[1])[1], [0.0, 1.0]),
     (lambda x: anp.sum(anp.make_diagonal(x, axis1=-1, axis2=-2)[0]), [1.0, 0.0]),
-    (lambda x: anp.concatenate_args(0, x, x)[2], [1.0, 0.0]),
 ]
 
 
@@ -106,67 +102,9 @@ def test_a_handle_is_a_box() -> None:
     assert builtins.isinstance(VECTOR, np.ndarray)
 
 
-def test_structures_of_handles_are_boxes() -> None:
-    seen: list[Any] = []
-
-    def f(params: Any) -> Any:
-        kinds = builtins.DictBox, builtins.SequenceBox
-        seen.extend(isinstance(each, kind) for each in (params, params["a"]) for kind in kinds)
-        return params["a"][0] ** 2
-
-    ag.grad(f)({"a": [1.0, 2.0]})
-    assert seen == [True, False, False, True]
-    assert not isinstance({"a": 1.0}, builtins.DictBox)
-
-
-def test_a_box_made_by_hand_is_gone_back_to() -> None:
-    x = np.array([1.0, 2.0])
-    box = tracer.new_box(x, 0, core.VJPNode.new_root())
-    y: Any = np.sin(box) * box[0]
-    same(core.backward_pass(extend.vspace(y).ones(), y._node), ag.elementwise_grad(by_first)(x))
-    z: Any = np.abs(tracer.new_box(1 + 2j, 0, extend.VJPNode.new_root())) ** 2
-    same(core.backward_pass(1.0, z._node), 2 * (1 - 2j))
-    seed = tracer.new_box(np.ones(2), 0, core.VJPNode.new_root())
-    pulled: Any = core.backward_pass(seed, y._node)
-    same(pulled._value, ag.elementwise_grad(by_first)(x))
-    with pytest.raises(UnsupportedArgumentError, match="make_vjp"):
-        core.backward_pass(1.0, ta.ComputationRecord().tensor(1.0))
-
-
-def by_first(x: Any) -> Any:
-    return np.sin(x) * x[0]
-
-
 def test_boxes_of_other_types_are_refused() -> None:
     class Own(extend.Box):
         pass
 
     with pytest.raises(UnsupportedArgumentError, match="attrs class or a dataclass"):
         Own.register(set)
-    with pytest.raises(UnsupportedArgumentError, match="primitive"):
-        tracer.new_box(1.0, None, None)
-
-
-def test_the_graph_of_a_function_has_its_calls() -> None:
-    node = full_graph(lambda x, y: np.sin(x) * y, 2.0, 3.0)
-    function, args, kwargs, parents = node.recipe
-    assert (function, kwargs) == (np.multiply, {})
-    same(args[0], np.sin(2.0))
-    assert [argnum for argnum, _ in parents] == [0, 1]
-    assert parents[0][1].recipe[0] is np.sin
-    same(node.value, 3 * np.sin(2.0))
-
-
-def test_a_graph_has_primitives_by_their_own_names() -> None:
-    @extend.primitive
-    def cube(x: Any) -> Any:
-        return x**3
-
-    node = full_graph(cube, VECTOR)
-    assert node.recipe[0] is cube
-    assert node.recipe[1][0] is not None
-
-
-def test_a_result_that_does_not_depend_has_no_node() -> None:
-    with pytest.warns(UserWarning, match="independent of input"):
-        assert full_graph(lambda x: 3.0, 2.0) is None

@@ -3,8 +3,6 @@
 import math
 from typing import Any
 
-import numpy as np
-
 RATE = 2.0
 state = 0.0
 
@@ -20,10 +18,6 @@ def summed(xs: Any, times: int = 1, /, *more: Any, start: Any = 0.0, **options: 
         for x in (*xs, *more):
             total = total + math.sin(x) * RATE + rated(x)
     return total + len(options)
-
-
-def squares(xs: Any) -> Any:
-    return np.sum([float(x) ** 2 for x in xs])
 
 
 def count_on(xs: Any) -> Any:
@@ -52,13 +46,6 @@ def set_rate(rate: float) -> None:
     from tests.transforms.differentiable import foreign_loops as own  # noqa: PLC0415 - as some do
 
     own.RATE = rate
-
-
-def branching(xs: Any) -> Any:
-    for _ in range(10):
-        if xs[0] == 1.0:
-            return xs[1] * RATE
-    return xs[1] + np.asarray(xs).flat[0]
 
 
 def failing(xs: Any) -> Any:
