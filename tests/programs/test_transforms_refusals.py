@@ -346,3 +346,21 @@ def test_a_handle_is_not_written_into_a_plain_array(change: Callable[..., Any]) 
     for slope in (ta.grad(f), ta.compile(ta.grad(f)), ta.grad(ta.compile(f))):
         with pytest.raises(InPlaceError, match="would write a handle into a plain array"):
             slope(X, X + 3.0)
+
+
+def test_a_handle_is_not_assigned_to_a_plain_array() -> None:
+    def filled(x: Array) -> Array:
+        buffer = np.zeros_like(x.data) * x.data
+        buffer[0] = x[0]
+        return np.sum(buffer)
+
+    message = refusal(ta.grad(filled), (X,))
+    assert names_a_line(message)
+    assert "would drop its gradient" in message
+
+    def mended(x: Array) -> Array:
+        buffer = np.zeros_like(x)
+        buffer[0] = x[0]
+        return np.sum(buffer**2)
+
+    assert_replays(ta.grad(mended), (X,), (X + 1.0,), (X + 2.0,))
