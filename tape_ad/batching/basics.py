@@ -8,6 +8,8 @@ import numpy as np
 
 from tape_ad.base.arrays.interpreter import Batch
 from tape_ad.batching.arrays import BatchedArray, batched_size, in_front, shape_of_one
+from tape_ad.record.primals import memory_of
+from tape_ad.rules.maps.memory import Layout
 
 Function = Callable[..., Any]
 Options = Mapping[str, Any]
@@ -70,6 +72,27 @@ def spread(batch: Batch, x: Any) -> Any:
     if is_of(x, batch):
         return x.stack
     return np.broadcast_to(x, (batch.size, *shape_of_one(x)))
+
+
+def blank_of_one(x: BatchedArray) -> Any:
+    """Make memory without numbers that lies as that of one does, where there is no batch.
+
+    What says whether something is a view of one can be asked of it. It is None where each has no
+    memory of NumPy's.
+    """
+    memory = memory_of(x.stack)
+    if not isinstance(memory, np.ndarray):
+        return None
+    layout = Layout.of(memory)
+    for _ in range(memory.ndim - x.ndim):
+        length, step = layout.shape[0], abs(layout.strides[0])
+        inside = [
+            stride // length if 0 < step < abs(stride) and not stride % length else stride
+            for stride in layout.strides[1:]
+        ]
+        layout = Layout(layout.shape[1:], tuple(inside), layout.dtype)
+    before, after = layout.span
+    return layout.on(np.empty(before + after, np.uint8), before)
 
 
 def as_shape(shape: Any) -> tuple[int, ...]:

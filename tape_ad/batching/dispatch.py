@@ -22,7 +22,7 @@ from tape_ad.batching.arrays import (
     asked_by_library,
     shape_of_one,
 )
-from tape_ad.batching.basics import Handler, Looped, is_of
+from tape_ad.batching.basics import Handler, Looped, blank_of_one, is_of
 from tape_ad.batching.decisions import AgainError, doubt, members_of, part
 from tape_ad.batching.derived import elementwise, like_one
 from tape_ad.batching.indexing import item_of_all, written_to_all
@@ -193,10 +193,15 @@ def note_parted(given: Sequence[BatchedArray], parts: Sequence[Any], result: Bat
     for source in given:
         memory = memory_of(source.stack)
         if any(np.may_share_memory(view, memory) for view in views):
-            result.source = source
-            stacks = source.stack, result.stack
-            pairs = [(ref(each), ref(owner(memory_of(each)))) for each in stacks]
-            result.batch_here.parted.append(pairs)
+            note_pair(source, result)
+
+
+def note_pair(source: BatchedArray, result: BatchedArray) -> None:
+    """Note that one array is a copy of another that is a view of it in each."""
+    result.source = source
+    stacks = source.stack, result.stack
+    pairs = [(ref(each), ref(owner(memory_of(each)))) for each in stacks]
+    result.batch_here.parted.append(pairs)
 
 
 def note_copied(function: Function, args: Any, kwargs: Options, result: Any) -> None:
@@ -204,8 +209,12 @@ def note_copied(function: Function, args: Any, kwargs: Options, result: Any) -> 
     batch, memory = args[0].batch_here, memory_of(args[0].stack)
     for place, out in enumerate(flatten(result)):
         if out.size and batch.size and not np.may_share_memory(memory_of(out.stack), memory):
-            one, options = one_of_tree(batch, (args, dict(kwargs)), 0)
-            note_parted(args[:1], [flatten(function(*one, **options))[place]], out)
+            (_, *rest), options = one_of_tree(batch, (args, dict(kwargs)), 0)
+            one = blank_of_one(args[0])
+            if one is not None and np.may_share_memory(
+                flatten(function(one, *rest, **options))[place], one
+            ):
+                note_pair(args[0], out)
 
 
 def owner(array: Any) -> Any:
@@ -279,6 +288,7 @@ def write(batch: Batch, x: BatchedArray, key: Any, value: Any, done: list[Picked
     """Write to an array, and to all that share its memory in each."""
     written = memory_of(x.stack)
     if batch.parted and is_parted(batch, written):
+        batch.question = caller()
         raise OneByOneError
     beside = []
     for each in batch.picked:
@@ -479,7 +489,7 @@ def assign(x: Any, key: Any, value: Any) -> None:
 def memory_to_write(batch: Batch, x: Any) -> Any:
     """Give the memory of what is about to be written to, if it can hold what is of each."""
     if not is_of(x, batch) or (batch.parted and is_parted(batch, memory_of(x.stack))):
-        batch.asked = True
+        batch.asked, batch.question = True, caller()
         raise OneByOneError
     memory = memory_of(x.stack)
     if batch.counted is not None and is_argument(batch, memory):

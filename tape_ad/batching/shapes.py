@@ -1,5 +1,6 @@
 """Functions that change shapes, or join arrays."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from tape_ad.batching.basics import (
     as_axes,
     as_axis,
     as_shape,
+    blank_of_one,
     flattened,
     is_of,
     lone,
@@ -21,7 +23,7 @@ from tape_ad.batching.basics import (
     refuse_batched,
     spread,
 )
-from tape_ad.record.primals import primal
+from tape_ad.record.primals import memory_of, primal
 from tape_ad.rules.numpy.building import linspace
 
 
@@ -48,10 +50,7 @@ def reshaped(batch: Batch, function: Function, args: Any, kwargs: Options) -> An
 
 def flags_of_one(x: BatchedArray) -> Any:
     """Tell how each lies in memory, whatever the stack does; None where nobody knows."""
-    held, levels = primal(x.stack), 1
-    while type(held) is BatchedArray:
-        held, levels = primal(held.stack), levels + 1
-    return getattr(held[(slice(1),) * levels], "flags", None)
+    return getattr(blank_of_one(x), "flags", None)
 
 
 def layout_of(x: BatchedArray, order: Any) -> str:
@@ -196,7 +195,38 @@ def concatenated(batch: Batch, function: Function, args: Any, kwargs: Options) -
     ndims = set(map(ndim_of, arrays))
     if len(ndims) != 1 or ndims == {0}:
         raise Looped  # where it is refused
-    return function([spread(batch, array) for array in arrays], as_axis(axis, ndims.pop()), **rest)
+    return joined(batch, function, arrays, as_axis(axis, ndims.pop()), rest)
+
+
+def joined(
+    batch: Batch, function: Function, arrays: Sequence[Any], axis: int, rest: Options
+) -> Any:
+    """Join arrays, so that each lies in memory as NumPy leaves one.
+
+    Where the batch does not lead in memory, or what is the same for each has one place there,
+    NumPy may put the axes of each in another order.
+    """
+    stacks = [spread(batch, array) for array in arrays]
+    out = function(stacks, axis, **rest)
+    if axes_in_memory(out)[0] == 0:
+        return out
+    return function(list(map(led_by_batch, stacks)), axis, **rest)
+
+
+def axes_in_memory(stack: Any) -> list[int]:
+    """Order the axes of all by how far apart their elements lie in memory, the farthest first."""
+    memory, axes = memory_of(stack), range(np.ndim(stack))
+    if not isinstance(memory, np.ndarray):
+        return list(axes)
+    steps = memory.strides[memory.ndim - np.ndim(stack) :]
+    return sorted(axes, key=lambda axis: -abs(steps[axis]))
+
+
+def led_by_batch(stack: Any) -> Any:
+    """Copy what there is for all, so that the batch leads in memory; each lies as it did."""
+    order = [0, *(axis for axis in axes_in_memory(stack) if axis)]
+    turned = np.copy(np.transpose(stack, order), order="C")
+    return np.transpose(turned, np.argsort(order))
 
 
 def stacked(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
@@ -208,9 +238,7 @@ def stacked(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any
     shapes = set(map(shape_of_one, arrays))
     if len(shapes) != 1:
         raise Looped  # where it is refused
-    return function(
-        [spread(batch, array) for array in arrays], as_axis(axis, len(shapes.pop()) + 1), **rest
-    )
+    return joined(batch, function, arrays, as_axis(axis, len(shapes.pop()) + 1), rest)
 
 
 def spaced(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:

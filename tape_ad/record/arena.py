@@ -180,20 +180,31 @@ def held_arrays(held: Any) -> Iterator[np.ndarray[Any, Any]]:
 def arrays_in(held: Any, seen: set[int]) -> Iterator[np.ndarray[Any, Any]]:
     """Yield the plain arrays in a map, or in anything inside it, as they are there.
 
-    What several maps share is looked into once; `seen` has what was.
+    What several maps share is looked into once; `seen` has what was. Of arrays of batches and of
+    captures it is what they show; handles of other records have it to themselves.
     """
     if isinstance(held, np.ndarray):
         yield held
     elif isinstance(held, (tuple, list)):
         for item in held:
             yield from arrays_in(item, seen)
-    elif hasattr(kind := type(held), "__attrs_attrs__") and not hasattr(kind, "__array_function__"):
+    elif hasattr(kind := type(held), "__array_function__"):
+        if isinstance(shown := shown_by(held), np.ndarray):
+            yield shown
+    elif hasattr(kind, "__attrs_attrs__"):
         if id(held) in seen:
             return
         seen.add(id(held))
         for field in kind.__attrs_attrs__:
             if type(value := getattr(held, field.name)) not in ATOMS:
                 yield from arrays_in(value, seen)
+
+
+def shown_by(value: Any) -> Any:
+    """Give the plain array that an array of a batch or of a capture shows; others as they are."""
+    while hasattr(value, "batch_here") or hasattr(value, "capture"):
+        value = value.stack if hasattr(value, "batch_here") else value.data
+    return value
 
 
 def held_bytes(arrays: Iterable[np.ndarray[Any, Any]]) -> int:

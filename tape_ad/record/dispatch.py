@@ -15,7 +15,7 @@ from tape_ad.base.arrays.interpreter import NO_OPTIONS, call, unwrapped, with_pl
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.base.naming import called, function_name
 from tape_ad.base.trees import flatten, map_leaves
-from tape_ad.record.arena import CONSTANT, arrays_in
+from tape_ad.record.arena import CONSTANT, arrays_in, shown_by
 from tape_ad.record.call_metadata import ARRAY, HANDLE, NUMBERS, beside_several, unary_metadata
 from tape_ad.record.constants import as_constants, gives_constants
 from tape_ad.record.creation import created
@@ -371,21 +371,12 @@ def keep_operands(handle: Any, operands: tuple[Any, ...]) -> None:
         kept = getattr(partial, "kept", partial)
         if kept is None:
             continue
-        if type(kept) not in PLAIN_TYPES:
-            kept = shown_by(kept)
         for operand in operands:
             each = operand if type(operand) in PLAIN_TYPES else shown_by(operand)
             if isinstance(each, ndarray):
                 for array in arrays_in(kept, set()):
                     if array is each or np.may_share_memory(array, each):
                         record._keep(node, each)
-
-
-def shown_by(value: Any) -> Any:
-    """Give the plain array that an array of a batch or of a capture shows."""
-    if hasattr(value, "batch_here"):  # in memory that they all have together
-        return value.stack
-    return value.data if hasattr(value, "capture") else value
 
 
 def record_item(x: Any, key: Any) -> Any:

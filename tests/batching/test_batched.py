@@ -24,7 +24,7 @@ Array = Any
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(5, 3))
 A = RNG.normal(size=(4, 3))
-SQUARES = RNG.normal(size=(5, 3, 3)) + 3 * np.eye(3)
+GRIDS = RNG.normal(size=(5, 3, 3)) + 3 * np.eye(3)
 
 
 def filled(x: Array) -> Array:
@@ -859,6 +859,40 @@ def test_what_is_flattened_is_a_view_where_numpys_is(show: Any, flatten: Any, or
         warnings.simplefilter("ignore", BatchWarning)  # of orders that are taken one by one
         found = ta.batched(changed)(x)
     np.testing.assert_array_equal(found, [changed(each) for each in x])
+
+
+MADE: dict[str, Callable[[Any], Any]] = {
+    "a product": lambda x: x * GRID,
+    "a turned product": lambda x: x.T * GRID.T,
+    "concatenate": lambda x: np.concatenate([x[:1], GRID]),
+    "concatenate turned ones": lambda x: np.concatenate([x.T, GRID.T], 1),
+    "stack": lambda x: np.stack([x, GRID]),
+    "meshgrid": lambda x: np.meshgrid(x[0], GRID[0])[0],
+    "gradient": lambda x: np.gradient(x.T, axis=0),
+    "partition": lambda x: np.partition(x.T, 1, axis=0),
+}
+GRID = np.arange(12.0).reshape(3, 4)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("name", MADE)
+def test_what_is_made_is_seen_by_a_view_where_numpys_is(name: str, axis: int) -> None:
+    def changed(x: Any) -> Any:
+        made = MADE[name](x)
+        flat = made.reshape(-1)
+        flat += np.arange(10.0, 10.0 + flat.size)
+        return made
+
+    x = np.arange(72.0).reshape(2, 3, 3, 4) % 7
+    results = [[changed(each) for each in some] for some in x]
+    with warnings.catch_warnings():
+        if axis:  # as each is copied where one is viewed
+            warnings.simplefilter("ignore", BatchWarning)
+        found = ta.batched(changed, in_axes=axis)(np.moveaxis(x[0], 0, axis).copy())
+        nested = ta.batched(ta.batched(changed, in_axes=axis))(np.moveaxis(x, 1, 1 + axis).copy())
+    np.testing.assert_array_equal(found, results[0])
+    np.testing.assert_array_equal(nested, results)
+    np.testing.assert_array_equal(ta.vjp(changed, x[0, 0])[0], results[0][0])
 
 
 @pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")

@@ -1,6 +1,7 @@
 """What a compiled function may not do, and what it says then: the function and the user's line."""
 
 import math
+import operator
 import time
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad import nn
-from tape_ad.errors import CaptureError
+from tape_ad.errors import CaptureError, InPlaceError
 from tape_ad.optim import SGD
 from tests.programs.replaying import assert_replays, same_trees
 
@@ -333,3 +334,33 @@ def test_a_counter_is_refused() -> None:
         return x * count[0]
 
     assert names_a_line(refusal(counted, (X,), (X,), (X,)))
+
+
+@pytest.mark.parametrize("change", [operator.iadd, operator.imul, operator.ipow])
+def test_a_handle_is_not_written_into_a_plain_array(change: Callable[..., Any]) -> None:
+    def f(x: Array, w: Array) -> Array:
+        buffer = w * 2.0
+        change(buffer[:], x)
+        return np.sum(buffer * x)
+
+    for slope in (ta.grad(f), ta.compile(ta.grad(f)), ta.grad(ta.compile(f))):
+        with pytest.raises(InPlaceError, match="would write a handle into a plain array"):
+            slope(X, X + 3.0)
+
+
+def test_a_handle_is_not_assigned_to_a_plain_array() -> None:
+    def filled(x: Array) -> Array:
+        buffer = np.zeros_like(x.data) * x.data
+        buffer[0] = x[0]
+        return np.sum(buffer)
+
+    message = refusal(ta.grad(filled), (X,))
+    assert names_a_line(message)
+    assert "would drop its gradient" in message
+
+    def mended(x: Array) -> Array:
+        buffer = np.zeros_like(x)
+        buffer[0] = x[0]
+        return np.sum(buffer**2)
+
+    assert_replays(ta.grad(mended), (X,), (X + 1.0,), (X + 2.0,))

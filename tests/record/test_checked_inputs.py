@@ -112,19 +112,30 @@ def with_an_update(x: Any, w: Any) -> Any:
     return y
 
 
+def with_an_update_of_a_view(x: Any, w: Any) -> Any:
+    w = w.copy()
+    y = np.sum(np.outer(x, w[...]))
+    w += 1.0
+    return y
+
+
 @pytest.mark.parametrize(
-    "slope",
+    "slope_of",
     [
-        ta.batched(ta.grad(with_an_update)),
-        ta.compile(ta.grad(with_an_update)),
-        ta.grad(ta.compile(with_an_update)),
+        lambda f: ta.batched(ta.grad(f)),
+        lambda f: ta.batched(ta.batched(ta.grad(f))),
+        lambda f: ta.compile(ta.grad(f)),
+        lambda f: ta.compile(ta.batched(ta.grad(f))),
+        lambda f: ta.grad(ta.compile(f)),
     ],
-    ids=["batched", "compiled", "of compiled"],
+    ids=["batched", "batched twice", "compiled", "batched and compiled", "of compiled"],
 )
-def test_an_array_that_is_no_plain_one_is_looked_at(slope: Any) -> None:
+@pytest.mark.parametrize("loss", [with_an_update, with_an_update_of_a_view])
+def test_an_array_that_is_no_plain_one_is_looked_at(slope_of: Any, loss: Any) -> None:
+    slope, w = slope_of(loss), W[None] + np.zeros((2, 1, 1))
     for _ in range(3):
-        with pytest.raises(MutatedInputError, match=r"node %1 \(multiply\) was computed with it"):
-            slope(W, W)
+        with pytest.raises(MutatedInputError, match=r"node %1 \(\w+\) was computed with it"):
+            slope(w, w)
 
 
 WATCHED = [

@@ -60,12 +60,12 @@ def call_into(
 
 def change(function: Function, x: Any, other: Any) -> Any:
     """Note ``x += other`` and its kind: the array changes, and a number is replaced."""
-    if type(x) is TracedScalar or not isinstance(x.data, np.ndarray):
+    number = type(x) is TracedScalar or not isinstance(x.data, np.ndarray)
+    if number or takes_operators(type(other)):
         return x._two(function, x, other)
-    plainly = function in PLAINLY and x.data.dtype.kind in REAL and not wraps_around(x, other)
-    if not plainly or not defers(other):
-        if not defers(other):
-            return x._two(function, x, other)
+    if not defers(other):
+        return function(x, other, out=(x,))  # as NumPy's arrays do, which a handle refuses
+    if function not in PLAINLY or x.data.dtype.kind not in REAL or wraps_around(x, other):
         result = x.capture.call(changed, (IN_PLACE[function], x, other), {})
     else:
         result = x._two(function, x, other)

@@ -475,6 +475,12 @@ class Capture:
         if is_box(tree):
             if (array := plain(tree)) is not tree:  # of what depends on nothing
                 return self.unwrap(array)
+            if tree.interpreter.level > self.level:
+                raise self.refusal(
+                    f"a {kind.__name__} is written to an array that holds none ({caller()}), which "
+                    "would drop its gradient; fill one made by np.zeros_like(handle), or write "
+                    "np.stack([...])"
+                )
             raise self.refusal(
                 f"a {kind.__name__} that was there before meets an argument ({caller()}); pass "
                 "handles from elsewhere as arguments, or their .data"

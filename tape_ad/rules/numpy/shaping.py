@@ -125,7 +125,7 @@ def meshgrid(
     if not sparse:
         shape = np.broadcast_shapes(*(grid.shape for grid in grids))
         grids = tuple(np.broadcast_to(grid, shape) for grid in grids)
-    return tuple(map(np.copy, grids)) if copy else grids
+    return tuple([np.copy(grid, order="C") for grid in grids]) if copy else grids
 
 
 def as_method(a: Array, shape: Any, order: str, copy: bool | None = None) -> Array:

@@ -252,10 +252,15 @@ def sort(a: Array, axis: int, **descending: Any) -> tuple[Array, Array]:
     else:
         order = stable_order(a, axis)
         out = picked(a, order, axis)
-    if isinstance(a, np.ndarray) and not a.flags.c_contiguous:  # NumPy sorts a copy in its order
+    return laid_out_like(a, out), order
+
+
+def laid_out_like(a: Array, out: Array) -> Array:
+    """Let elements lie in memory as those of the array, of which NumPy sorts a copy."""
+    if isinstance(a, np.ndarray) and not a.flags.c_contiguous:
         out, found = np.empty_like(a), out
         out[...] = found
-    return out, order
+    return out
 
 
 def picked(a: Array, order: Array, axis: int) -> Array:
@@ -304,7 +309,7 @@ def partition_signature(
 def partition(a: Array, axis: int, **options: Any) -> tuple[Array, Array]:
     """Partition, and keep the order."""
     order = np.argpartition(a, axis=axis, **options)
-    return picked(a, order, axis), order
+    return laid_out_like(a, picked(a, order, axis)), order
 
 
 def rearranged(order: Array, a: Array, axis: int, **options: Any) -> LinearMap:
