@@ -18,11 +18,11 @@ from tape_ad.record.messages.callers import tree_of, variables_bound, variables_
 LOOKUPS = frozenset(
     (
         *("getattr", "hasattr", "vars", "globals", "__dict__", "attrgetter", "methodcaller"),
-        *("import_module", "__import__", "modules"),
+        *("__getattribute__", "import_module", "__import__", "modules"),
     )
 )
 """Names of what looks up a name that is given as text."""
-WHOLE = frozenset(("vars", "__dict__", "dir"))
+WHOLE = frozenset(("vars", "__dict__", "dir", "asdict", "astuple", "fields", "fields_dict"))
 """Names of what gives all attributes of an object."""
 
 
@@ -307,6 +307,8 @@ class WatchedArray:
     contents : bytes
     read : bool
         Whether the program reads it as well.
+    changes : int
+        How often other numbers have made no other program.
     now : callable
         Gives what is in it now.
     """
@@ -315,6 +317,7 @@ class WatchedArray:
     title: str
     contents: bytes
     read: bool = False
+    changes: int = 0
     now: Callable[[], bytes] = field(init=False)
 
     @now.default
