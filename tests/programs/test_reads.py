@@ -238,7 +238,12 @@ def of_replaced_parts(monkeypatch: pytest.MonkeyPatch) -> dict[str, Case]:
         def of(self, model: Any) -> float:
             return 2.0
 
-    dispatcher = Dispatching()
+        scaled = functools.partialmethod(lambda self, options, x: x * options["rate"], {"rate": 2})
+
+    dispatcher, setting = Dispatching(), types.SimpleNamespace(dtype=np.float64, library=np)
+    elementwise = np.vectorize(lambda y: y * factor[0])
+    lazy = types.ModuleType("lazy_module")
+    lazy.__dict__["__getattr__"] = lambda name: factor[0] if name == "rate" else None
 
     def replace(name: str, value: Any) -> Change:
         return lambda: monkeypatch.setattr(Model, name, value)
@@ -277,6 +282,31 @@ def of_replaced_parts(monkeypatch: pytest.MonkeyPatch) -> dict[str, Case]:
             (X,),
             lambda: factor.__setitem__(0, 3.0),
         ),
+        "arguments of a partial method": (
+            lambda x: dispatcher.scaled(x),  # noqa: PLW0108 - which is looked up at each call
+            (X,),
+            lambda: vars(Dispatching)["scaled"].args[0].update(rate=3),
+        ),
+        "what a library's class stands for": (
+            lambda x: (x * 1.1).astype(setting.dtype).astype(float),
+            (X,),
+            lambda: setattr(setting, "dtype", np.float32),
+        ),
+        "what a library stands for": (
+            lambda x: setting.library.sin(x),  # noqa: PLW0108 - the same
+            (X,),
+            lambda: setattr(setting, "library", types.SimpleNamespace(sin=np.cos)),
+        ),
+        "what np.vectorize calls": (
+            lambda x: x * float(elementwise(1.0)),
+            (X,),
+            lambda: factor.__setitem__(0, 3.0),
+        ),
+        "what a module makes up": (
+            lambda x: x * lazy.rate,
+            (X,),
+            lambda: factor.__setitem__(0, 3.0),
+        ),
         "single dispatch of methods": (
             lambda x: x * dispatcher.of(model),
             (X,),
@@ -292,6 +322,10 @@ def of_replaced_parts(monkeypatch: pytest.MonkeyPatch) -> dict[str, Case]:
 
 def doubled(x: Any, factor: float = 2.0, *, shift: float = 1.0) -> Any:
     return x * factor * 2 + shift
+
+
+def looked_up(holder: Any, name: str) -> Any:
+    return getattr(holder, name)
 
 
 def of_containers() -> dict[str, Case]:
@@ -367,6 +401,11 @@ def of_containers() -> dict[str, Case]:
         "array of objects": (lambda x: x * objects[0], (X,), lambda: objects.__setitem__(0, 3.0)),
         "in one": (lambda x: x * objects[1].scale, (X,), lambda: setattr(model, "scale", 3.0)),
         "attrgetter": (lambda x: x * get(model), (X,), lambda: setattr(model, "scale", 3.0)),
+        "getattr in another function": (
+            lambda x: x * looked_up(inner["model"], "scale"),
+            (X,),
+            lambda: setattr(model, "scale", 3.0),
+        ),
         "getattr": (
             lambda x: x * getattr(inner["model"], name[0]),
             (X,),

@@ -41,7 +41,9 @@ def unseen() -> dict[str, Case]:
     library.factor = 2.0
 
     class Listed:
-        pass
+        __bool__: Any
+
+    listed, matrix = Listed(), np.ones((1, 2))
 
     class Abstract(abc.ABC):  # noqa: B024 - which has no methods here
         pass
@@ -77,6 +79,16 @@ def unseen() -> dict[str, Case]:
             lambda x: x * (2 if model == 2.0 else 3),
             (X,),
             lambda: setattr(model, "hidden", 3.0),
+        ),
+        "a special method that its class had not": (
+            lambda x: x * (2 if listed else 3),
+            (X,),
+            lambda: setattr(Listed, "__bool__", lambda _: False),
+        ),
+        "the shape or the dtype of an array from elsewhere that is set in place": (
+            lambda x: x * matrix.shape[0],
+            (X,),
+            lambda: matrix.__setattr__("shape", (2, 1)),
         ),
         "a class that is registered as one of an abstract class": (
             lambda x: x * (2 if isinstance(model, Abstract) else 3),
@@ -117,6 +129,7 @@ def assert_said(row: str) -> None:
     assert line.endswith("| **not seen** |")
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape")  # of the newest NumPy
 @pytest.mark.parametrize("row", unseen())
 def test_what_the_table_says_not_to_be_seen(row: str) -> None:
     function, args, change = unseen()[row]

@@ -83,6 +83,7 @@ INSIDE: dict[type, str] = {
     weakref.WeakValueDictionary: "data",
     weakref.WeakSet: "data",
     functools.partial: "args",
+    np.vectorize: "pyfunc",
     types.BuiltinMethodType: "__self__",
     types.MethodWrapperType: "__self__",
 }
@@ -353,9 +354,10 @@ class FreeVariables:
 
     def take(self, own: Names) -> None:
         """Add the names in the code of a function to those of the others."""
-        self._names |= own.read
-        self._doubtful |= own.doubtful
         self._by_text |= own.by_text
+        texts = own.texts if self._by_text else frozenset()
+        self._names |= own.read | texts
+        self._doubtful |= own.doubtful | texts
         self._whole |= own.whole
 
     def missing(self, holder: Any, names: Iterable[str]) -> None:
@@ -374,13 +376,15 @@ class FreeVariables:
     ) -> None:
         """Note a variable, and what is within; one that is `empty` too, if it may be filled."""
         value = variable.value = variable.now()
-        if is_library(value) or (value is MISSING and not empty):
-            if isinstance(value, types.ModuleType):
-                self.look_at(value, variable.title, names, depth)
+        library = is_library(value)
+        if library and isinstance(value, types.ModuleType):
+            self.look_at(value, variable.title, names, depth)
+        imported = library and variable.title == variable.name  # which few bind anew
+        if imported or (value is MISSING and not empty):
             return
         if self.is_new(variable.kind, id(variable.holder), variable.name):
             self.append(variable)
-        if value is not MISSING and len(self.variables) < MOST:
+        if not library and value is not MISSING and len(self.variables) < MOST:
             self.follow(value, variable.title, names, depth)
 
     def follow(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
@@ -460,6 +464,8 @@ class FreeVariables:
         own = attribute(value, "__dict__")
         own = {} if own is None else own
         module = isinstance(value, types.ModuleType)
+        if module and "__getattr__" in own:
+            self.enter(own["__getattr__"])
         kinds = [] if module else classes_of(value)
         if kinds and not isinstance(value, type) and self.is_new("class", id(value)):
             kind = attribute(value, "__class__")  # of a weak proxy, what it stands for
@@ -502,6 +508,8 @@ class FreeVariables:
             for name, found in list(vars(each).items()):
                 special = name.startswith("__") and name.endswith("__") and name not in UNREAD
                 functions = functions_of(found)
+                if isinstance(found, functools.partialmethod):
+                    self.look_at((found.args, found.keywords), name, frozenset(), DEPTH)
                 making = name in ("__init__", "__new__")
                 read = name in self._names or (special and (made or not making))
                 if not functions or not read:

@@ -41,6 +41,8 @@ class Names:
         The variables outside that it binds, as a counter does.
     doubtful : frozenset of str
         Those that it looks up where they may be missing.
+    texts : frozenset of str
+        Those that stand as text in it.
     by_text : bool
         Whether it may look up any text.
     whole : bool
@@ -51,6 +53,7 @@ class Names:
     outside: frozenset[str]
     bound: frozenset[str]
     doubtful: frozenset[str]
+    texts: frozenset[str]
     by_text: bool
     whole: bool
 
@@ -61,13 +64,15 @@ def names_in(code: types.CodeType) -> Names:
     codes = list(codes_in(code))
     names = frozenset(name for each in codes for name in each.co_names)
     by_text = not LOOKUPS.isdisjoint(names)
-    texts = frozenset(text for each in codes for text in texts_in(each.co_consts) if by_text)
+    every = frozenset(text for each in codes for text in texts_in(each.co_consts))
+    texts = every if by_text else frozenset()
     doubtful = frozenset(name for each in codes if each.co_exceptiontable for name in each.co_names)
     return Names(
         names | texts,
         frozenset(variables_read(code)),
         frozenset(variables_bound(code)),
         doubtful | texts,
+        every,
         by_text,
         not WHOLE.isdisjoint(names),
     )
