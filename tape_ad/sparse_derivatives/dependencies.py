@@ -13,6 +13,7 @@ import numpy as np
 from attrs import define, field, frozen
 from scipy.sparse import csr_array, eye_array, vstack
 
+from tape_ad.base.arrays.overridable import is_traced
 from tape_ad.base.errors import OutputError
 from tape_ad.base.trees import content_of, flatten
 from tape_ad.record.arena import Arena
@@ -24,6 +25,7 @@ from tape_ad.rules.maps.patterns import ALL, READS, Pattern, pattern_of
 from tape_ad.sparse_derivatives.colouring import matrix_of
 from tape_ad.transforms.blocks import BlockPartial, Use, has_derivative
 from tape_ad.transforms.custom_rules import Custom
+from tape_ad.transforms.opaque import Recorded
 from tape_ad.transforms.recomputation import Recomputed, Repeated, of_operands
 from tape_ad.transforms.recomputation import arrays as as_arrays
 from tape_ad.transforms.tracing import Trace, trace
@@ -365,10 +367,17 @@ def of_deferred(deferred: Deferred) -> Hashable:
     return Deferred if deferred.by_shapes is not None else read(deferred.made)
 
 
+def behind(leaf: Any, _path: str = "") -> Any:
+    """Give the array that a captured one stands for."""
+    return leaf.data if is_traced(leaf) else leaf
+
+
 def of_block(partial: BlockPartial) -> Hashable:
     """Read the records and maps that a block holds, once for all of its operands."""
     if partial.position != partial.use.last:
         return None
+    if isinstance(partial.use.block, Recorded) and partial.use.saved is not None:
+        return tuple(structure_key(behind(partial.use.saved)[()].record))
     steps, maps = steps_of(partial), maps_of(partial)
     if steps is not None:
         return tuple(tuple(structure_key(step.traced.record)) for step in steps)

@@ -8,13 +8,14 @@ import numpy as np
 from attrs import define, field, frozen
 from scipy.sparse import coo_array, csr_array
 
-from tape_ad.base.arrays.overridable import apart, is_traced
+from tape_ad.base.arrays.overridable import apart
 from tape_ad.base.errors import PatternError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import map_leaves
 from tape_ad.rules.maps import Array
 from tape_ad.sparse_derivatives.colouring import filled, same_pattern
-from tape_ad.sparse_derivatives.dependencies import FlatFunction, structure_key
+from tape_ad.sparse_derivatives.dependencies import FlatFunction, behind, structure_key
+from tape_ad.transforms.opaque import DESCRIPTION
 
 Sparse = Any
 
@@ -305,9 +306,13 @@ class CompiledDerivative:
 
     def _numbered(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Array, int]:
         """Compute the entries, and say which pattern they are of."""
-        flat = self.derivative.traced(args, kwargs)
-        known = self.derivative.prepared_for(flat, lambda: self._plain_traced(args, kwargs))
-        return known.way.entries(flat), self._number_of(known.pattern)
+        before = DESCRIPTION.set(structure_key)
+        try:
+            flat = self.derivative.traced(args, kwargs)
+            known = self.derivative.prepared_for(flat, lambda: self._plain_traced(args, kwargs))
+            return known.way.entries(flat), self._number_of(known.pattern)
+        finally:
+            DESCRIPTION.reset(before)
 
     def _number_of(self, pattern: Sparse) -> int:
         """Number a pattern; equal ones have one number, whatever records they are of.
@@ -346,8 +351,3 @@ class CompiledDerivative:
 
     def __repr__(self) -> str:
         return f"<compiled {repr(self.derivative)[1:]}"
-
-
-def behind(leaf: Any, _path: str) -> Any:
-    """Give the array that a captured one stands for."""
-    return leaf.data if is_traced(leaf) else leaf

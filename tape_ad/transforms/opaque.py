@@ -6,7 +6,9 @@ derivative is itself differentiated, it is such a function in its turn.
 """
 
 import functools
+import hashlib
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
@@ -163,25 +165,39 @@ class Kept:
         self.tree = tree
 
 
+DESCRIPTION: ContextVar[Function | None] = ContextVar("tape_ad_description", default=None)
+"""What describes the record of a call, where replays depend on that, as sparsity patterns do."""
+
+
+def digest(text: str) -> str:
+    """Sum up a text."""
+    return hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+
+
 HANDLE = "a handle"
 """What stands in place of handles; a text, so that it is the same at each call."""
 
 
 class WithRecord(Derived):
-    """The function with a record of its operands, which are `form`, for the sweep."""
+    """The function with a record of its operands, for the sweep.
+
+    Its form is the operands, and what describes the record where replays depend on that.
+    """
 
     mode: ClassVar[str] = "record"
     rounds: ClassVar[bool] = False
 
-    def __call__(self, *arrays: Any) -> tuple[Any, list[Any], Any]:
-        """Give the record, what depends on the operands, and all else."""
-        traced = recorded(self.of, arrays, self.form)
+    def __call__(self, *arrays: Any) -> tuple[Any, list[Any], Any, str]:
+        """Give the record, what depends on the operands, all else, and a digest of the record."""
+        slots, description = self.form
+        traced = recorded(self.of, arrays, slots)
         leaves = flatten(traced.output)
         found = [leaf.data for leaf in leaves if traced.depends(leaf)]
         rest = [HANDLE if traced.depends(leaf) else leaf for leaf in leaves]
         token = np.empty((), object)
         token[()] = traced
-        return token, found, unflatten(traced.output, rest)
+        described = "" if description is None else digest(str(description(traced.record)))
+        return token, found, unflatten(traced.output, rest), described
 
 
 class Pull(Derived):
@@ -258,7 +274,8 @@ class Recorded:
     def run(self, *arrays: Any) -> tuple[Any, Any]:
         """Note the function, which keeps its record for the sweep."""
         capture = ACTIVE.get().capture
-        token, found, rest = capture.call_apart(WithRecord(self.function, self.slots), arrays)
+        with_record = WithRecord(self.function, (self.slots, DESCRIPTION.get()))
+        token, found, rest, _ = capture.call_apart(with_record, arrays)
         return (found, Kept(rest)), token
 
     def pull(self, use: Use, cotangents: Any, stack: Shape, chosen: bool) -> list[Any]:

@@ -1,6 +1,7 @@
 """Variables in objects, classes, containers and default arguments: changed, they are seen."""
 
 import collections
+import dataclasses
 import functools
 import importlib
 import math
@@ -38,6 +39,14 @@ class Settings:
     """The same, written by attrs."""
 
     rate: float = 2.0
+
+
+@dataclasses.dataclass
+class Shape:
+    """Fields that are listed."""
+
+    wide: float
+    high: float = 1.0
 
 
 class Model:
@@ -133,10 +142,21 @@ def of_containers() -> list[tuple[Callable[..., Any], Callable[[], Any]]]:
 def of_objects() -> list[tuple[Callable[..., Any], Callable[[], Any]]]:
     """Make functions that read attributes, each with a change."""
     slotted, settings, one, special = Slotted(), Settings(), Model(), Special()
+    shape, names = Shape(2.0), ("wide", "high")
     several = (Slotted(), Slotted())
     return [
         (slotted.step, lambda: setattr(slotted, "rate", 3.0)),
         (lambda x: x * settings.rate, lambda: setattr(settings, "rate", 4.0)),
+        (lambda x: x * attrs.asdict(settings)["rate"], lambda: setattr(settings, "rate", 5.0)),
+        (lambda x: x * sum(dataclasses.astuple(shape)), lambda: setattr(shape, "wide", 3.0)),
+        (
+            lambda x: x * sum(getattr(shape, each.name) for each in dataclasses.fields(shape)),
+            lambda: setattr(shape, "high", 4.0),
+        ),
+        (
+            lambda x: x * sum(getattr(shape, name) for name in names),
+            lambda: setattr(shape, "high", 5.0),
+        ),
         (one.loss, lambda: setattr(one, "scale", 5.0)),
         (one.loss, lambda: setattr(one.inner.shift, "rate", 6.0)),
         (lambda x: x * one.doubled, lambda: setattr(one, "scale", 7.0)),

@@ -67,6 +67,17 @@ class Other:
         return x * 5.0
 
 
+class Looked:
+    """Whose attributes come out of a dict."""
+
+    def __init__(self) -> None:
+        self.store = {"rate": 2.0}
+
+    def __getattribute__(self, name: str) -> Any:
+        store = object.__getattribute__(self, "__dict__")["store"]
+        return store[name] if name in store else object.__getattribute__(self, name)
+
+
 class Slotted:
     """An attribute that may be missing, in a slot."""
 
@@ -97,6 +108,14 @@ def from_module(x: Any) -> Any:
     from module_of_a_user import factor  # noqa: PLC0415 - the same
 
     return x * factor
+
+
+def with_late_module(x: Any) -> Any:
+    try:
+        import late_module_of_a_user as module  # type: ignore[import-not-found]  # noqa: PLC0415 - the same
+    except ImportError:
+        return x
+    return x * module.factor
 
 
 def by_name(x: Any) -> Any:
@@ -156,7 +175,7 @@ def apply(function: Callable[..., Any], x: Any) -> Any:
 def of_missing_names(monkeypatch: pytest.MonkeyPatch) -> dict[str, Case]:
     """Make functions that look for names which are not there so far."""
     model: Any = Model()
-    here, slotted = sys.modules[__name__], Slotted()
+    here, slotted, looked = sys.modules[__name__], Slotted(), Looked()
     user = types.ModuleType("module_of_a_user")
     user.factor = 2.0  # type: ignore[attr-defined]  # which a module takes
     monkeypatch.setitem(sys.modules, "module_of_a_user", user)
@@ -176,6 +195,11 @@ def of_missing_names(monkeypatch: pytest.MonkeyPatch) -> dict[str, Case]:
             (X,),
             lambda: monkeypatch.setattr(Model, "power", 3.0, raising=False),
         ),
+        "by __getattribute__": (
+            lambda x: x * looked.rate,
+            (X,),
+            lambda: looked.store.update(rate=3.0),
+        ),
         "in a slot": (slotted.scaled, (X,), lambda: setattr(slotted, "scale", 3.0)),
         "a method of an instance": (
             model.whole,
@@ -186,6 +210,11 @@ def of_missing_names(monkeypatch: pytest.MonkeyPatch) -> dict[str, Case]:
         "a builtin": (with_builtin, (X,), later("len", lambda x: 5.0)),
         "globals": (by_name, (X,), later("factor_of_module", 3.0)),
         "an import": (with_module, (X,), lambda: setattr(user, "factor", 3.0)),
+        "an import that failed": (
+            with_late_module,
+            (X,),
+            lambda: monkeypatch.setitem(sys.modules, "late_module_of_a_user", user),
+        ),
         "an import of a name": (from_module, (X,), lambda: setattr(user, "factor", 3.0)),
     }
 
@@ -198,6 +227,23 @@ def of_replaced_parts(monkeypatch: pytest.MonkeyPatch) -> dict[str, Case]:
     fixed = functools.partial(with_defaults, factor=4.0)
     placed = functools.partial(np.multiply, 2.0)
     dispatching = functools.singledispatch(lambda model, x: x)
+    factor = [2.0]
+
+    class Made:
+        def __new__(cls, x: Any) -> Any:
+            return x * factor[0]
+
+    class Dispatching:
+        @functools.singledispatchmethod
+        def of(self, model: Any) -> float:
+            return 2.0
+
+        scaled = functools.partialmethod(lambda self, options, x: x * options["rate"], {"rate": 2})
+
+    dispatcher, setting = Dispatching(), types.SimpleNamespace(dtype=np.float64, library=np)
+    elementwise = np.vectorize(lambda y: y * factor[0])
+    lazy = types.ModuleType("lazy_module")
+    lazy.__dict__["__getattr__"] = lambda name: factor[0] if name == "rate" else None
 
     def replace(name: str, value: Any) -> Change:
         return lambda: monkeypatch.setattr(Model, name, value)
@@ -231,6 +277,41 @@ def of_replaced_parts(monkeypatch: pytest.MonkeyPatch) -> dict[str, Case]:
             replace("factor", property(lambda _: 9.0)),
         ),
         "a class": (lambda x: model.loss(x), (X,), lambda: setattr(model, "__class__", Other)),  # noqa: PLW0108 - a bound method keeps its function
+        "what makes an instance": (
+            lambda x: Made(x),  # noqa: PLW0108 - a class is not compiled
+            (X,),
+            lambda: factor.__setitem__(0, 3.0),
+        ),
+        "arguments of a partial method": (
+            lambda x: dispatcher.scaled(x),  # noqa: PLW0108 - which is looked up at each call
+            (X,),
+            lambda: vars(Dispatching)["scaled"].args[0].update(rate=3),
+        ),
+        "what a library's class stands for": (
+            lambda x: (x * 1.1).astype(setting.dtype).astype(float),
+            (X,),
+            lambda: setattr(setting, "dtype", np.float32),
+        ),
+        "what a library stands for": (
+            lambda x: setting.library.sin(x),  # noqa: PLW0108 - the same
+            (X,),
+            lambda: setattr(setting, "library", types.SimpleNamespace(sin=np.cos)),
+        ),
+        "what np.vectorize calls": (
+            lambda x: x * float(elementwise(1.0)),
+            (X,),
+            lambda: factor.__setitem__(0, 3.0),
+        ),
+        "what a module makes up": (
+            lambda x: x * lazy.rate,
+            (X,),
+            lambda: factor.__setitem__(0, 3.0),
+        ),
+        "single dispatch of methods": (
+            lambda x: x * dispatcher.of(model),
+            (X,),
+            lambda: vars(Dispatching)["of"].register(Model, lambda self, model: 3.0),
+        ),
         "single dispatch": (
             lambda x: dispatching(model, x),
             (X,),
@@ -243,6 +324,10 @@ def doubled(x: Any, factor: float = 2.0, *, shift: float = 1.0) -> Any:
     return x * factor * 2 + shift
 
 
+def looked_up(holder: Any, name: str) -> Any:
+    return getattr(holder, name)
+
+
 def of_containers() -> dict[str, Case]:
     """Make functions that read containers of Python's own library, and through them."""
     users, listed = collections.UserDict(rate=2.0), collections.UserList([2.0])
@@ -253,8 +338,53 @@ def of_containers() -> dict[str, Case]:
     model.scale = 2.0
     reference, objects = weakref.ref(model), np.array([2.0, model], dtype=object)
     name, get = ["scale"], operator.attrgetter("scale")
-    inner = {"model": model}
+    inner, options, weights = {"model": model}, {"rate": 2.0}, np.array([2.0, 1.0])
+    total = weights.sum
+    by_model = weakref.WeakKeyDictionary({model: 2.0})
+    some, other = weakref.WeakSet([model]), Model()
+    records = np.rec.array([(2.0, 1)], dtype=[("rate", float), ("number", int)])
+    text, getters = collections.UserString("2"), (options.get, options.__getitem__)
+    views = options.values(), options.items(), options.keys(), users.values()
+
+    def more() -> None:
+        options.update(more=3.0)
+
     return {
+        "WeakKeyDictionary": (
+            lambda x: x * by_model[model],
+            (X,),
+            lambda: by_model.update({model: 3.0}),
+        ),
+        "WeakSet": (lambda x: x * len(some), (X,), lambda: some.add(other)),
+        "UserString": (lambda x: x * float(str(text)), (X,), lambda: setattr(text, "data", "3")),
+        "values of a dict": (lambda x: x * sum(views[0]), (X,), more),
+        "items of a dict": (lambda x: x * len(dict(views[1])), (X,), more),
+        "keys of a dict": (lambda x: x * len(views[2]), (X,), more),
+        "values of a UserDict": (
+            lambda x: x * sum(views[3]),
+            (X,),
+            lambda: users.update(rate=3.0),
+        ),
+        "a method of a dict": (
+            lambda x: x * getters[0]("rate"),
+            (X,),
+            lambda: options.update(rate=3.0),
+        ),
+        "a slot of a dict": (
+            lambda x: x * getters[1]("rate"),
+            (X,),
+            lambda: options.update(rate=3.0),
+        ),
+        "a method of an array": (
+            lambda x: x * total(),
+            (X,),
+            lambda: weights.fill(3.0),
+        ),
+        "recarray": (
+            lambda x: x * float(records.rate[0]),
+            (X,),
+            lambda: records.rate.fill(3.0),
+        ),
         "UserDict": (lambda x: x * users["rate"], (X,), lambda: users.update(rate=3.0)),
         "UserList": (lambda x: x * listed[0], (X,), lambda: listed.__setitem__(0, 3.0)),
         "ChainMap": (lambda x: x * chained["rate"], (X,), lambda: chained.update(rate=3.0)),
@@ -271,6 +401,11 @@ def of_containers() -> dict[str, Case]:
         "array of objects": (lambda x: x * objects[0], (X,), lambda: objects.__setitem__(0, 3.0)),
         "in one": (lambda x: x * objects[1].scale, (X,), lambda: setattr(model, "scale", 3.0)),
         "attrgetter": (lambda x: x * get(model), (X,), lambda: setattr(model, "scale", 3.0)),
+        "getattr in another function": (
+            lambda x: x * looked_up(inner["model"], "scale"),
+            (X,),
+            lambda: setattr(model, "scale", 3.0),
+        ),
         "getattr": (
             lambda x: x * getattr(inner["model"], name[0]),
             (X,),
@@ -342,6 +477,28 @@ def test_an_array_that_the_program_and_plain_numpy_read(transform: Any) -> None:
         assert str(fast(X)) == str(function(X))
 
 
+ALIKE: dict[str, Callable[[Any], Any]] = {
+    "np.sign": np.sign,
+    "a mask": lambda w: w > 0,
+    "an order": lambda w: np.argsort(w) + 1,
+    "an integer": lambda w: w.astype(int)[0],
+    "an index": lambda w: int(w[0]),
+    "whether": lambda w: bool(w[0] > 0),
+    "a branch": lambda w: 2 if w[0] > 0 else 3,
+    "a norm": np.linalg.norm,
+}
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_an_array_of_which_plain_numpy_computes_whole_numbers_and_masks(name: str) -> None:
+    weights = np.array([1.0, 2.0])
+    function = ta.jacobian(lambda x: x * ALIKE[name](weights) * weights)
+    fast = ta.compile(function, engine="numpy")
+    for first in (1.0, 1.0, 1.0, 4.0, -3.0, -3.0, 1.0):  # of the same sign, in another order
+        weights[0] = first
+        assert np.array_equal(fast(X), function(X))
+
+
 def test_an_array_that_only_the_program_reads_is_followed() -> None:
     weights, runs = np.ones(2), []
 
@@ -353,7 +510,7 @@ def test_an_array_that_only_the_program_reads_is_followed() -> None:
     for step in range(20):
         weights -= 0.1
         assert np.array_equal(fast(X), 0.3 * weights), step
-    assert len(runs) == 4  # two captures, one of the changed array, and one at numbers near by
+    assert len(runs) == 5  # two captures, two of the changed array, and one at numbers near by
     assert len(fast.programs) == 1
 
 

@@ -15,6 +15,7 @@ from tests.programs.comparing import counting
 Array = Any
 
 X = np.array([0.5, -1.5, 2.0])
+TURNS = itertools.cycle([2.0, 3.0])
 
 
 def behind(x: Any) -> Any:
@@ -48,8 +49,7 @@ def test_the_second_call_is_one_of_the_function_itself() -> None:
 
 
 def test_what_goes_by_turns_is_found_out_at_the_second_call() -> None:
-    turns = itertools.cycle([2.0, 3.0]).__next__
-    fast = ta.compile(lambda x: x * turns())
+    fast = ta.compile(lambda x: x * next(eval("TURNS")))  # noqa: S307 - which no watching sees
     fast(X)
     with pytest.raises(CaptureError, match="other numbers when it was called again"):
         fast(X)

@@ -14,6 +14,7 @@ import tape_ad.scipy.ndimage
 import tape_ad.scipy.stats
 from tape_ad.errors import OutputError, PatternError
 from tape_ad.rules.maps.patterns import Pattern
+from tape_ad.scipy import optimize
 
 Array = Any
 MATRIX = eye_array(6, k=1, format="csr") + 2 * eye_array(6, format="csr")
@@ -315,6 +316,8 @@ BY_VALUE: dict[str, Callable[[Array], Array]] = {
     "np.interp": lambda x: np.interp(x, np.arange(-3.0, 3.0), x**2),
     "np.pad": lambda x: np.pad(x, 2, mode="median"),
     "a number that picks": lambda x: x * x[np.argmax(x)],
+    "a fit of numbers in order": lambda x: optimize.isotonic_regression(x).x,
+    "the same in a checkpoint": ta.checkpoint(lambda x: optimize.isotonic_regression(x).x),
 }
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.base.errors import CaptureError
-from tape_ad.base.trees import flatten, map_leaves
+from tape_ad.base.trees import map_leaves
 from tape_ad.programs.program import Call, Constant, Program, Value
 from tape_ad.programs.program.keys import content_of
 from tape_ad.record.messages.callers import caller
@@ -69,33 +69,6 @@ def unpadded(array: Any) -> Iterator[Any]:
             high = part.astype(np.float64)
             low = (part - high).astype(np.float64)
         yield from (high, low)
-
-
-def has_derived(program: Program, arrays: Iterable[Any]) -> bool:
-    """Tell whether some number in a program may have been computed of arrays outside of it.
-
-    Parameters
-    ----------
-    program : Program
-    arrays : iterable of ndarray
-        Those that the function finds; a constant that shows their memory is read where it is.
-    """
-    known = list(arrays)
-    for constant in program.constants:
-        read = any(np.may_share_memory(constant.data, each) for each in known)
-        if not read and not is_plain(constant.data):
-            return True
-    calls = (step for step in program.steps if isinstance(step, Call))
-    leaves = (leaf for call in calls for leaf in flatten((call.args, dict(call.kwargs))))
-    return any(isinstance(leaf, (float, complex, np.inexact)) for leaf in leaves)
-
-
-def is_plain(array: Any) -> bool:
-    """Tell whether an array is nothing but zeros or ones, as seeds of sweeps are."""
-    if array.dtype.kind not in "biufc":  # records, texts and dates are no seeds
-        return False
-    first = array.ravel()[:1]
-    return bool(np.all(array == first) and first in (0, 1)) if array.size else True
 
 
 def same_program(one: Program, two: Program) -> bool:

@@ -25,7 +25,7 @@ from attrs import define, field
 
 from tape_ad.base.arrays.overridable import is_traced
 from tape_ad.base.trees import flatten, structure_of
-from tape_ad.programs.capture.constants import contents, has_derived
+from tape_ad.programs.capture.constants import contents
 from tape_ad.programs.capture.generators import access_to, generator_of
 from tape_ad.programs.capture.variables import (
     ATTRIBUTE,
@@ -48,7 +48,6 @@ from tape_ad.programs.capture.variables import (
     names_in,
     names_used,
 )
-from tape_ad.programs.program import Program
 from tape_ad.programs.program.keys import varies
 from tape_ad.record.messages.callers import is_library_module, is_library_place
 
@@ -58,6 +57,8 @@ SMALL = 2**16
 """How many bytes an array may have whose contents are compared at each replay."""
 FEW = 2**12
 """How many where the program reads it as well."""
+FOLLOWED = 2
+"""After how many changes that leave the program as it is such an array is compared no more."""
 DEPTH = 6
 """How deep nested dicts, lists and objects are opened."""
 ENTRIES = 64
@@ -75,18 +76,27 @@ BUFFERS = (array.array, bytearray, memoryview)
 INSIDE: dict[type, str] = {
     collections.UserDict: "data",
     collections.UserList: "data",
+    collections.UserString: "data",
     collections.ChainMap: "maps",
+    collections.abc.MappingView: "_mapping",
+    weakref.WeakKeyDictionary: "data",
     weakref.WeakValueDictionary: "data",
+    weakref.WeakSet: "data",
     functools.partial: "args",
+    np.vectorize: "pyfunc",
+    types.BuiltinMethodType: "__self__",
+    types.MethodWrapperType: "__self__",
 }
-"""The attribute in which a container of Python's own library keeps its elements."""
+"""The attribute in which a container of Python's own library keeps its elements, and a method
+written in C what it belongs to."""
+DICT_VIEWS: Any = (type({}.keys()), type({}.values()), type({}.items()))
 GETTERS = (operator.attrgetter, operator.methodcaller)
 PARTIAL = ("func", "args", "keywords")
 SCALARS = (str, bytes, int, float, complex, np.generic, np.ndarray, types.NoneType)
 UNREAD = frozenset(
     f"__{name}__"
     for name in (
-        *("new", "repr", "str", "eq", "ne", "lt", "le", "gt", "ge", "hash", "setattr", "delattr"),
+        *("repr", "str", "eq", "ne", "lt", "le", "gt", "ge", "hash", "setattr", "delattr"),
         *("init_subclass", "getstate", "setstate", "reduce", "reduce_ex", "del", "replace"),
         *("post_init", "attrs_post_init"),
     )
@@ -102,8 +112,7 @@ class FreeVariables:
     ----------
     variables : list of Variable
     numbers : list of WatchedArray
-        Small arrays among them which the program does not read itself: plain NumPy may have
-        computed something from them.
+        Small arrays among them: plain NumPy may have computed something from them.
     state : list of Variable
         Those that it writes to and makes use of.
     full : bool
@@ -192,7 +201,11 @@ class FreeVariables:
         return next((each.named() for each in places if not each.holds()), "")
 
     def watch_numbers(self, read: Iterable[Any]) -> None:
-        """Look at what is in the small arrays, but for those that a program reads at each replay.
+        """Look at what is in the small arrays, and in smaller ones that a program reads, too.
+
+        For plain NumPy may have computed one of its numbers from these, which would be half old and
+        half new, or the function may branch on them. Where they change and nothing else does, they
+        are followed.
 
         Parameters
         ----------
@@ -201,26 +214,19 @@ class FreeVariables:
         arrays = {id(each.value): each for each in self.variables if is_small(each.value)}
         constants = list(read)
         for each in arrays.values():
-            if not any(np.may_share_memory(each.value, constant) for constant in constants):
-                self.numbers.append(WatchedArray(each.value, each.title, contents(each.value)))
+            in_program = any(np.may_share_memory(each.value, constant) for constant in constants)
+            if each.value.nbytes <= (FEW if in_program else SMALL):
+                watched = WatchedArray(each.value, each.title, contents(each.value), in_program)
+                self.numbers.append(watched)
 
-    def watch_read(self, program: Program) -> None:
-        """Look at the few numbers in arrays that a program reads, too.
-
-        For plain NumPy may have computed one of its numbers from them, which would be half old and
-        half new. Where they change and nothing else does, they are `followed`.
-        """
-        arrays = [each for each in self.variables if isinstance(each.value, np.ndarray)]
-        if not arrays or not has_derived(program, [each.value for each in arrays]):
-            return
-        watched = {id(each.array) for each in self.numbers}
-        for each in arrays:
-            few = is_small(each.value) and each.value.nbytes <= FEW
-            if few and id(each.value) not in watched:
-                watched.add(id(each.value))
-                self.numbers.append(
-                    WatchedArray(each.value, each.title, contents(each.value), True)
-                )
+    def follow_as(self, earlier: "FreeVariables") -> None:
+        """Look no more at the numbers that are followed since an earlier call."""
+        followed = {id(each.value) for each in earlier.variables}
+        changes = {id(each.array): each.changes for each in earlier.numbers}
+        followed -= changes.keys()
+        self.numbers = [each for each in self.numbers if id(each.array) not in followed]
+        for each in self.numbers:
+            each.changes = changes.get(id(each.array), 0)
 
     def outgrown(self) -> bool:
         """Tell whether nothing has changed but numbers in arrays that the program reads."""
@@ -230,8 +236,11 @@ class FreeVariables:
         return all(each.holds() for each in self.variables)
 
     def follow_numbers(self) -> None:
-        """Look no more at those that have changed, for the program follows them."""
-        self.numbers[:] = [each for each in self.numbers if each.holds()]
+        """Take other numbers for the same program; look no more where that happens repeatedly."""
+        for each in self.numbers:
+            if not each.holds():
+                each.contents, each.changes = each.now(), each.changes + 1
+        self.numbers[:] = [each for each in self.numbers if each.changes < FOLLOWED]
 
     def draws(self) -> dict[str, bytes]:
         """Give the states of the generators of random numbers that the function reads."""
@@ -341,16 +350,18 @@ class FreeVariables:
                 if attribute(vars(builtins).get(name), "__module__") != "builtins":
                     self.note(Variable(vars(builtins), name, name), names, DEPTH)
             self.imported(name, str(outside.get("__package__") or ""), names)
+        self.missing(sys.modules, own.doubtful - sys.modules.keys())
 
     def take(self, own: Names) -> None:
         """Add the names in the code of a function to those of the others."""
-        self._names |= own.read
-        self._doubtful |= own.doubtful
         self._by_text |= own.by_text
+        texts = own.texts if self._by_text else frozenset()
+        self._names |= own.read | texts
+        self._doubtful |= own.doubtful | texts
         self._whole |= own.whole
 
     def missing(self, holder: Any, names: Iterable[str]) -> None:
-        """Note that names are missing in the dict of a module or an object, or in a class."""
+        """Note that names are missing in a dict, as of a module or an object, or in a class."""
         self._missing.setdefault(id(holder), (holder, set()))[1].update(names)
 
     def imported(self, name: str, package: str, names: frozenset[str]) -> None:
@@ -365,19 +376,21 @@ class FreeVariables:
     ) -> None:
         """Note a variable, and what is within; one that is `empty` too, if it may be filled."""
         value = variable.value = variable.now()
-        if is_library(value) or (value is MISSING and not empty):
-            if isinstance(value, types.ModuleType):
-                self.look_at(value, variable.title, names, depth)
+        library = is_library(value)
+        if library and isinstance(value, types.ModuleType):
+            self.look_at(value, variable.title, names, depth)
+        imported = library and variable.title == variable.name  # which few bind anew
+        if imported or (value is MISSING and not empty):
             return
         if self.is_new(variable.kind, id(variable.holder), variable.name):
             self.append(variable)
-        if self._by_text and type(value) is str and value.isidentifier():
-            self._names.add(value)
-        if value is not MISSING and len(self.variables) < MOST:
+        if not library and value is not MISSING and len(self.variables) < MOST:
             self.follow(value, variable.title, names, depth)
 
     def follow(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
         """Note what is within a thing, or what it reads if it is a function."""
+        if self._by_text and type(value) is str and value.isidentifier():
+            self._names.add(value)
         if isinstance(value, contextvars.ContextVar):
             self.note(Variable(value, None, title, CONTEXT), names, depth - 1, empty=True)
         elif isinstance(value, weakref.ref):
@@ -416,8 +429,10 @@ class FreeVariables:
         elif isinstance(value, CONTAINERS):
             self.entries(value, title, names, depth)
         for kind, inner in INSIDE.items():
-            if isinstance(value, kind):
+            if isinstance(value, kind) and not is_library(getattr(value, inner, None)):
                 self.note(Variable(value, inner, title, ATTRIBUTE), names, depth)
+        if isinstance(value, DICT_VIEWS):
+            self.look_at(value.mapping, title, names, depth)
         if is_library(value):  # a module, of which the function may ask what it has
             self.attributes(value, title, frozenset(self._doubtful), depth)
             return
@@ -449,11 +464,17 @@ class FreeVariables:
         own = attribute(value, "__dict__")
         own = {} if own is None else own
         module = isinstance(value, types.ModuleType)
+        if module and "__getattr__" in own:
+            self.enter(own["__getattr__"])
         kinds = [] if module else classes_of(value)
         if kinds and not isinstance(value, type) and self.is_new("class", id(value)):
-            self.append(Variable(value, "__class__", f"{title}.__class__", ATTRIBUTE, type(value)))
+            kind = attribute(value, "__class__")  # of a weak proxy, what it stands for
+            self.append(Variable(value, "__class__", f"{title}.__class__", ATTRIBUTE, kind))
         if self._whole and not module and type(own) is dict:
             self.entries(own, title, names, depth)
+        if self._whole:
+            slots = [each for kind in kinds for each in vars(kind).items()]
+            names |= {name for name, slot in slots if isinstance(slot, types.MemberDescriptorType)}
         missing = []
         if isinstance(value, type):  # which gives another proxy of its dict each time
             names -= {"__dict__"}
@@ -487,7 +508,10 @@ class FreeVariables:
             for name, found in list(vars(each).items()):
                 special = name.startswith("__") and name.endswith("__") and name not in UNREAD
                 functions = functions_of(found)
-                read = name in self._names or (special and (made or name != "__init__"))
+                if isinstance(found, functools.partialmethod):
+                    self.look_at((found.args, found.keywords), name, frozenset(), DEPTH)
+                making = name in ("__init__", "__new__")
+                read = name in self._names or (special and (made or not making))
                 if not functions or not read:
                     continue
                 if self.is_new("method", each, name):
@@ -542,7 +566,8 @@ def state_of_generator(value: Any) -> bytes | None:
 
 def is_small(value: Any) -> bool:
     """Tell whether something is an array that takes hardly any time to look at."""
-    return type(value) is np.ndarray and value.nbytes <= SMALL and not value.dtype.hasobject
+    plain = isinstance(value, np.ndarray) and type(value).tobytes is np.ndarray.tobytes
+    return plain and value.nbytes <= SMALL and not value.dtype.hasobject
 
 
 def objects_in(args: Iterable[Any]) -> list[Any]:
@@ -583,7 +608,8 @@ def functions_of(found: Any) -> list[types.FunctionType]:
     if isinstance(found, property):
         parts = [found.fget]
     else:
-        parts = [getattr(found, name, None) for name in ("__func__", "func")] + [found]
+        inside = ("__func__", "func", "dispatcher")
+        parts = [getattr(found, name, None) for name in inside] + [found]
     return [each for each in parts if isinstance(each, types.FunctionType)]
 
 

@@ -18,11 +18,11 @@ from tape_ad.record.messages.callers import tree_of, variables_bound, variables_
 LOOKUPS = frozenset(
     (
         *("getattr", "hasattr", "vars", "globals", "__dict__", "attrgetter", "methodcaller"),
-        *("import_module", "__import__", "modules"),
+        *("__getattribute__", "import_module", "__import__", "modules"),
     )
 )
 """Names of what looks up a name that is given as text."""
-WHOLE = frozenset(("vars", "__dict__", "dir"))
+WHOLE = frozenset(("vars", "__dict__", "dir", "asdict", "astuple", "fields", "fields_dict"))
 """Names of what gives all attributes of an object."""
 
 
@@ -41,6 +41,8 @@ class Names:
         The variables outside that it binds, as a counter does.
     doubtful : frozenset of str
         Those that it looks up where they may be missing.
+    texts : frozenset of str
+        Those that stand as text in it.
     by_text : bool
         Whether it may look up any text.
     whole : bool
@@ -51,6 +53,7 @@ class Names:
     outside: frozenset[str]
     bound: frozenset[str]
     doubtful: frozenset[str]
+    texts: frozenset[str]
     by_text: bool
     whole: bool
 
@@ -61,13 +64,15 @@ def names_in(code: types.CodeType) -> Names:
     codes = list(codes_in(code))
     names = frozenset(name for each in codes for name in each.co_names)
     by_text = not LOOKUPS.isdisjoint(names)
-    texts = frozenset(text for each in codes for text in texts_in(each.co_consts) if by_text)
+    every = frozenset(text for each in codes for text in texts_in(each.co_consts))
+    texts = every if by_text else frozenset()
     doubtful = frozenset(name for each in codes if each.co_exceptiontable for name in each.co_names)
     return Names(
         names | texts,
         frozenset(variables_read(code)),
         frozenset(variables_bound(code)),
         doubtful | texts,
+        every,
         by_text,
         not WHOLE.isdisjoint(names),
     )
@@ -307,6 +312,8 @@ class WatchedArray:
     contents : bytes
     read : bool
         Whether the program reads it as well.
+    changes : int
+        How often other numbers have made no other program.
     now : callable
         Gives what is in it now.
     """
@@ -315,6 +322,7 @@ class WatchedArray:
     title: str
     contents: bytes
     read: bool = False
+    changes: int = 0
     now: Callable[[], bytes] = field(init=False)
 
     @now.default

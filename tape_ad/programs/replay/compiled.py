@@ -422,8 +422,8 @@ class Replayer:
             )
             return
         path.untested = without_pinned(still_untested(path.untested, leaves), path.program)
+        free.follow_as(path.free_variables)
         path.free_variables = free  # the first call may have set attributes that are read now
-        free.watch_read(path.program)
         if path.made is None:
             self._make(path)
         path.start(self.check_every)
