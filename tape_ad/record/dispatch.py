@@ -362,6 +362,10 @@ def record_several(function: Function, args: tuple[Any, ...], ambient: Any) -> A
     return handle
 
 
+EFFORT = 100
+"""How hard it is looked for whether arrays have memory together; columns of a matrix have none."""
+
+
 def keep_operands(handle: Any, operands: tuple[Any, ...]) -> None:
     """Let a record look after the plain operands that the partials of a node hold as given."""
     if type(handle) is not Tensor:
@@ -375,7 +379,7 @@ def keep_operands(handle: Any, operands: tuple[Any, ...]) -> None:
             each = operand if type(operand) in PLAIN_TYPES else shown_by(operand)
             if isinstance(each, ndarray):
                 for array in arrays_in(kept, set()):
-                    if array is each or np.may_share_memory(array, each):
+                    if array is each or np.may_share_memory(array, each, max_work=EFFORT):
                         record._keep(node, each)
 
 

@@ -272,6 +272,10 @@ class Use:
         """
         return attrs.evolve(self, values=(), saved=None)
 
+    def beside(self, constants: list[Any]) -> "Use":
+        """Give the form of the call with other constants, as those of a batch are in its sweep."""
+        return attrs.evolve(self, leaves=constants)
+
     def compute(self, *values: Array) -> tuple[Array, "Use"]:
         """Compute the output as one array, with which a node can be made.
 

@@ -91,22 +91,24 @@ class Recomputed:
 
         Where that happens on handles of an outer record, it is a checkpoint there.
         """
-        inside, before = of_operands(self.function, use), use.sums
+        form, before = use.form(), use.sums
 
-        def pulled(cotangents: Any, *values: Array) -> tuple[Any, ...]:
+        def pulled(cotangents: Any, constants: list[Any], *values: Array) -> tuple[Any, ...]:
+            inside = of_operands(self.function, form.beside(constants))
             traced = retraced(inside, values, range(len(values)), before)
             return traced.pull(cotangents, release=True, chosen=chosen)
 
-        return list(checkpoint(pulled)(cotangents, *use.values))
+        return list(checkpoint(pulled)(cotangents, form.leaves, *use.values))
 
     def push(self, use: Use, position: int, tangent: Array, stack: Shape) -> Any:
         """Record the function, and push."""
-        inside, before = of_operands(self.function, use), use.sums
+        form, before = use.form(), use.sums
 
-        def pushed(tangent: Array, *values: Array) -> Any:
+        def pushed(tangent: Array, constants: list[Any], *values: Array) -> Any:
+            inside = of_operands(self.function, form.beside(constants))
             return retraced(inside, values, (position,), before).push((tangent,))
 
-        return checkpoint(pushed)(tangent, *use.values)
+        return checkpoint(pushed)(tangent, form.leaves, *use.values)
 
 
 def retraced(
@@ -253,9 +255,10 @@ class Repeated:
     def pull(self, use: Use, cotangents: Any, stack: Shape, chosen: bool) -> list[Any]:
         """Go through the steps from the last to the first, recording and sweeping each."""
         saved, use.saved = use.saved, None  # a second sweep starts from the first state again
-        form, sums = use.form(), use.sums
+        call, sums = use.form(), use.sums
 
-        def pulled(cotangents: Any, *values: Array) -> list[Any]:
+        def pulled(cotangents: Any, constants: list[Any], saved: Any, *values: Array) -> list[Any]:
+            form = call.beside(constants)
             (state, *params), _ = form.arguments(values)
             kept, before = saved or ([(0, arrays(state))], None)
             kept, cts, expected = list(kept), flatten(cotangents), sums
@@ -280,15 +283,16 @@ class Repeated:
                 before = None
             return [cts[slot] if slot < count else totals.get(slot) for slot in form.slots]
 
-        pulls = checkpoint(pulled)(cotangents, *use.values)
+        pulls = checkpoint(pulled)(cotangents, call.leaves, saved, *use.values)
         return list(pulls)
 
     def push(self, use: Use, position: int, tangent: Array, stack: Shape) -> Any:
         """Record and push the steps one after the other."""
-        form = use.form()
-        start = form.slots[position]
+        call = use.form()
+        start = call.slots[position]
 
-        def pushed(tangent: Array, *values: Array) -> Any:
+        def pushed(tangent: Array, constants: list[Any], *values: Array) -> Any:
+            form = call.beside(constants)
             (state, *params), _ = form.arguments(values)
             state, tangents = arrays(state), {start: tangent}
             fixed = {} if start < len(flatten(state)) else {start: tangent}
@@ -300,7 +304,7 @@ class Repeated:
                 tangents = fixed | {i: t for i, (x, t) in enumerate(pairs) if has_derivative(x)}
             return out
 
-        return checkpoint(pushed)(tangent, *use.values)
+        return checkpoint(pushed)(tangent, call.leaves, *use.values)
 
     def compare(
         self, traced: Trace, expected: Sums, state: Any, params: list[Any], form: Use

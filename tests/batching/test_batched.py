@@ -804,6 +804,36 @@ def test_a_checkpoint_is_batched_at_once_in_every_order() -> None:
         assert found.looped == {}
 
 
+def wave_of_both(x: Array, b: Array) -> Array:
+    return np.sum(np.sin(x * b) * b)
+
+
+BESIDE: dict[str, Any] = {
+    "checkpoint": lambda x, b: ta.checkpoint(wave_of_both)(x, b) ** 2,
+    "by keyword": lambda x, b: ta.checkpoint(wave_of_both)(b=b, x=x),
+    "checkpoint_sequential": lambda x, b: np.sum(
+        ta.checkpoint_sequential(lambda state, b: np.sin(state * b), 5, x, b, slots=2)
+    ),
+}
+
+
+@pytest.mark.parametrize("argnums", [0, 1])
+@pytest.mark.parametrize("name", BESIDE)
+def test_what_a_checkpoint_is_not_differentiated_by_may_be_one_of_a_batch(
+    name: str, argnums: int
+) -> None:
+    def twice(x: Array, b: Array) -> Array:
+        return np.sum(ta.grad(BESIDE[name], argnums)(x, b) ** 2)
+
+    def pushed(x: Array, b: Array) -> Array:
+        return ta.jvp(lambda x: BESIDE[name](x, b), (x,), (b,))[1]
+
+    other = np.cos(X) + 0.5
+    for function in (ta.grad(BESIDE[name], argnums), ta.grad(twice, 1), pushed):
+        found = ta.batched(function)(X, other)
+        same(found, [function(x, b) for x, b in zip(X, other, strict=True)])
+
+
 def test_a_batch_of_a_checkpoint_is_one_node() -> None:
     def wave(x: Array) -> Array:
         return np.sin(np.cos(np.exp(x)))

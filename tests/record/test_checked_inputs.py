@@ -194,6 +194,17 @@ def test_an_array_that_no_partial_holds_may_be_written_to(name: str) -> None:
     np.testing.assert_array_equal(y.grad().wrt(h), before)
 
 
+def test_an_array_between_whose_elements_others_lie_is_looked_at_alone() -> None:
+    table = np.ones((3, 4))
+    h = ta.ComputationRecord().tensor(W)
+    y = np.sum(ta.nn.linear(h, table[:2, ::2], table[0, 1::2]))
+    table[:, 1::2] = 7.0
+    np.testing.assert_array_equal(y.grad().wrt(h), [[2.0, 2.0], [2.0, 2.0]])
+    table[:, ::2] = 7.0
+    with pytest.raises(MutatedInputError, match=r"node %1 \(linear\) was computed with it"):
+        y.grad()
+
+
 def test_a_plain_array_is_not_looked_at_where_that_is_turned_off() -> None:
     w = np.ones(2)
     h = ta.ComputationRecord(check_inputs=False).tensor(W)

@@ -54,6 +54,15 @@ def lower_beta(a: Any, b: Any, x: Any) -> Any:
 
 # Function, the same in mpmath, points, and how far off the gradient may be, relative to itself.
 AGAINST_MPMATH: list[tuple[Any, Any, list[Point], float]] = [
+    (np.expm1, mpmath.expm1, [(-40.0,), (-60.0,), (1e-9,), (3.0,)], 1e-14),
+    (sp.expm1, mpmath.expm1, [(-40.0,), (2.0,)], 1e-14),
+    (sp.powm1, lambda x, y: x**y - 1, [(1e-12, 2.0), (0.2, 90.0), (1.1, 0.3)], 1e-13),
+    (
+        sp.inv_boxcox1p,
+        lambda y, lmbda: inverse_box_cox(y, lmbda) - 1,
+        [(-0.999, 0.05), (-1.9, 0.5), (0.4, 1e-3)],
+        1e-12,
+    ),
     (np.sinc, mpmath.sincpi, [(1e-8,), (-1e-3,), (0.3,), (2.5,), (50.2,)], 1e-13),
     (np.i0, lambda x: mpmath.besseli(0, x), [(1e-8,), (-3.0,), (24.0,), (26.0,), (600.0,)], 1e-14),
     (sp.gamma, mpmath.gamma, [(-3.7,), (0.01,), (5.0,), (160.0,)], 1e-13),

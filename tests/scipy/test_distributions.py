@@ -7,6 +7,7 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
+import scipy.special
 import scipy.stats
 
 import tape_ad as ta
@@ -625,6 +626,47 @@ def test_a_quantile_too_large_for_its_square() -> None:
     x = scipy.stats.genextreme.isf(q, c)
     found = gradients("genextreme", "isf", q, c, 0.0, 1.0)[1]
     assert found == pytest.approx(x * (np.log(q) - 1 / c), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("method", "q", "a", "by_a"),
+    [
+        ("ppf", 1e-290, 1.0, 1e-290),
+        ("ppf", 1e-100, 2.0, 1.0848885472613697e-101),
+        ("ppf", 0.3, 0.5, 0.2502938591383671),
+        ("isf", 1e-290, 1.0, -6.677496769682737e292),
+    ],
+)
+def test_far_quantiles_of_kappa3(method: str, q: float, a: float, by_a: float) -> None:
+    """Against mpmath at 350 digits."""
+    found = gradients("kappa3", method, q, a, 0.0, 1.0)[1]
+    assert found == pytest.approx(by_a, rel=1e-11, abs=0)
+
+
+@pytest.mark.parametrize("q", [0.0, 1e-290, 1e-20, 1e-16])
+def test_a_quantile_at_a_bound_goes_with_it(q: float) -> None:
+    """Though SciPy's may be rounded to where the density is 0."""
+    low, high = -1.0978730080013919, 2.730675410903198
+    assert scipy.stats.truncnorm.ppf(1e-20, low, high) < low
+    _, by_low, by_high, *_ = gradients("truncnorm", "ppf", q, low, high, 0.0, 1.0)
+    np.testing.assert_allclose([by_low, by_high], [1.0, 0.0], atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("name", "x", "shape", "log_tail"),
+    [
+        ("lomax", 4.5e10, 1.9, lambda c: -c * np.log1p(4.5e10)),
+        ("gompertz", 3.9, 0.95, lambda c: -c * np.expm1(3.9)),
+        ("powernorm", 4.0, 4.4, lambda c: c * scipy.special.log_ndtr(-4.0)),
+    ],
+)
+def test_a_probability_of_nearly_1_moves_as_the_tail_beyond(
+    name: str, x: float, shape: float, log_tail: Any
+) -> None:
+    slope = -np.exp(log_tail(shape)) * log_tail(1.0)
+    for method, expected in (("cdf", slope), ("sf", -slope), ("logcdf", slope)):
+        found = gradients(name, method, x, shape, 0.0, 1.0)[1]
+        assert found == pytest.approx(expected, rel=1e-12, abs=0)
 
 
 @pytest.mark.parametrize("name", ["norm", "lognorm", "genpareto", "truncnorm"])

@@ -226,7 +226,7 @@ def pseudo_huber_second(out: Array, delta: Array, r: Array) -> Array:
 ELEMENTARY: dict[Any, Any] = {
     sp.exp2: rule(lambda out, x: out * LN2),
     sp.exp10: rule(lambda out, x: out * LN10),
-    sp.expm1: rule(lambda out, x: out + 1),
+    sp.expm1: rule(lambda out, x: np.exp(x)),
     sp.log1p: rule(lambda out, x: Divide(1 + x)),
     sp.cbrt: cbrt,
     sp.logit: lambda out, x: 1 / (x * (1 - x)),
@@ -254,8 +254,8 @@ ELEMENTARY: dict[Any, Any] = {
         lambda out, y, lmbda: out * root_slope(y, lmbda),
     ),
     sp.inv_boxcox1p: (
-        lambda out, y, lmbda: (1 + out) / (1 + lmbda * y),
-        lambda out, y, lmbda: (1 + out) * root_slope(y, lmbda),
+        lambda out, y, lmbda: sp.inv_boxcox(y, lmbda) / (1 + lmbda * y),
+        lambda out, y, lmbda: sp.inv_boxcox(y, lmbda) * root_slope(y, lmbda),
     ),
     ufuncs._lambertw: (lambda out, z, k, tol: np.exp(-out) / (1 + out), "k", "tol"),
     log_sum_exp: rule(
@@ -283,8 +283,8 @@ ELEMENTARY: dict[Any, Any] = {
     sp.huber: (huber_first, huber_second),
     sp.pseudo_huber: (pseudo_huber_first, pseudo_huber_second),
     sp.powm1: (
-        lambda out, x, y: power_base(out + 1, x, y),
-        lambda out, x, y: power_exponent(out + 1, x, y),
+        lambda out, x, y: power_base(x**y, x, y),
+        lambda out, x, y: power_exponent(x**y, x, y),
     ),
     sp.radian: (  # d degrees, m minutes and s seconds
         lambda out, d, m, s: np.full_like(out, DEGREE),

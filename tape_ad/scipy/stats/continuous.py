@@ -10,7 +10,7 @@ from tape_ad.extend.packages import copied_object
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.distributions import kolmogorov, smirnov
 from tape_ad.scipy.special.elementary import root_slope
-from tape_ad.scipy.special.incomplete import gamma_density, gammainc_slope
+from tape_ad.scipy.special.incomplete import SMALLEST, gamma_density, gammainc_slope
 from tape_ad.scipy.special.noncentral import (
     chi_first,
     chi_second,
@@ -127,6 +127,13 @@ def kappa_first_move(y: Array, h: Array, k: Array) -> Array:
     """The move of the variable of kappa4 with its parameter h."""
     u, _, slope = kappa_parts(y, h, k)
     return -(1 - k * y) / u * (1 - h * u) * slope
+
+
+def kappa3_move(y: Array, a: Array) -> Array:
+    """The move of the variable of kappa3 with its parameter."""
+    u = y**a
+    level = sp.xlog1py(u, a / np.maximum(u, SMALLEST)) + a * np.log(a + u)
+    return y * (a - level) / a**3
 
 
 # Pearson's third kind, which is a gamma distribution with mean 0 and variance 1
@@ -375,6 +382,7 @@ FAMILIES: dict[str, Family] = {
         )
     ),
     "erlang": Family(None, (None,)),
+    "kappa3": Family(shapes=(Shape(move=kappa3_move),)),
     "ncx2": Family(
         lambda y, df, nc: ratio(0.5 * df - 1, y) - 0.5 + 0.5 * nc * chi_rise(y, df, nc),
         (

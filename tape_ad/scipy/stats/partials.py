@@ -408,6 +408,8 @@ def inverses(at: At, position: int, last: int) -> Array:
         return held(at.out, np.False_, np.ones(np.shape(at.out)))
     sign, function = (1.0, ppf) if at.method == "ppf" else (-1.0, isf)
     y = at.standard(function, at.x)
+    if has_bounds_that_move(at.name):  # beyond which it may be rounded, to where nothing moves it
+        y = np.clip(y, *at.ends())
     if position == last:
         return held(at.out, np.False_, y)
     if position == 0:
