@@ -151,14 +151,6 @@ def diagonal_matrix(batch: Batch, function: Function, args: Any, kwargs: Options
     return np.where(np.eye(x.shape[0], dtype=bool), x.stack[:, None, :], np.zeros((), x.dtype))
 
 
-def rotated(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
-    """Rotate each in a plane."""
-    x = lone(batch, args, kwargs)
-    k = args[1] if len(args) > 1 else kwargs.get("k", 1)
-    axes = args[2] if len(args) > 2 else kwargs.get("axes", (0, 1))
-    return function(x.stack, k, as_axes(axes, x.ndim))
-
-
 def tiled(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Repeat each as a whole."""
     x = lone(batch, args, kwargs)

@@ -30,11 +30,9 @@ from tape_ad.batching.indexing import (
     taken_along,
     updated_for_all,
     viewed_in_all,
-    windows,
 )
 from tape_ad.batching.products import (
     contracted,
-    einsum,
     sharing,
     sparse_product,
 )
@@ -47,7 +45,6 @@ from tape_ad.batching.shapes import (
     padded,
     ravelled,
     reshaped,
-    rotated,
     spaced,
     squeezed,
     stacked,
@@ -75,7 +72,6 @@ HANDLERS: dict[Any, Handler] = {
     np.broadcast_to: broadcast,
     np.diagonal: on_matrices,
     np.diag: diagonal_matrix,
-    np.rot90: rotated,
     np.tile: tiled,
     np.pad: padded,
     np.concatenate: concatenated,
@@ -86,9 +82,7 @@ HANDLERS: dict[Any, Handler] = {
     np.select: listed,
     np.choose: listed,
     np.searchsorted: searched,
-    np.lib.stride_tricks.sliding_window_view: windows,
     np.bincount: counted,
-    np.einsum: einsum,
     updated: updated_for_all,
     viewed: viewed_in_all,
     scatter: scattered,

@@ -176,9 +176,13 @@ FLIPPING: dict[Any, Entry] = {
     ),
     np.flipud: Derivation(flipud, facts=facts.composed(flipud)),
     np.fliplr: Derivation(fliplr, facts=facts.composed(fliplr)),
-    np.rot90: rule(rotated, signature=arguments_of(np.rot90, "m", "k axes")),
+    np.rot90: rule(
+        rotated, signature=arguments_of(np.rot90, "m", "k axes"), facts=facts.along("axes")
+    ),
     np.roll: rule(rolled, signature=arguments_of(np.roll, "a", "shift axis")),
-    sliding_window_view: rule(windowed, signature=windows_signature, facts=facts.Facts(view=True)),
+    sliding_window_view: rule(
+        windowed, signature=windows_signature, facts=facts.along(none="all").also(view=True)
+    ),
 }
 
 
