@@ -22,7 +22,6 @@ from tape_ad.batching.basics import (
     spread,
 )
 from tape_ad.record.primals import primal
-from tape_ad.rules.numpy.building import linspace
 
 
 def reshaped(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
@@ -207,9 +206,8 @@ def stacked(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any
 
 def spaced(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Put numbers at equal distances between two."""
-    names = ("start", "stop", "num", "endpoint", "retstep", "dtype", "axis")
-    known = names if function in (np.linspace, linspace) else names[:4] + names[5:]
-    options = dict(zip(known, args, strict=False)) | dict(kwargs)
+    names = ("start", "stop", "num", "endpoint", "dtype", "axis")
+    options = dict(zip(names, args, strict=False)) | dict(kwargs)
     start, stop = options.pop("start"), options.pop("stop")
     ndim = max(ndim_of(start), ndim_of(stop))
     options["axis"] = as_axis(options.get("axis", 0), ndim + 1)

@@ -76,7 +76,7 @@ HANDLERS: dict[Any, Handler] = {
     np.pad: padded,
     np.concatenate: concatenated,
     np.stack: stacked,
-    **dict.fromkeys((np.linspace, linspace, geomspace), spaced),
+    **dict.fromkeys((linspace, geomspace), spaced),
     np.take: taken,
     np.take_along_axis: taken_along,
     np.select: listed,
