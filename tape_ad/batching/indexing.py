@@ -21,9 +21,7 @@ from tape_ad.batching.basics import (
     Function,
     Looped,
     Options,
-    as_axes,
     as_axis,
-    as_shape,
     flattened,
     is_of,
     lone,
@@ -334,16 +332,6 @@ def searched(batch: Batch, function: Function, args: Any, kwargs: Options) -> An
     if is_of(a, batch) or is_of(sorter, batch):
         return bodies.searched(a if sorter is None else np.take(a, sorter), v, side).stack
     return function(a, v.stack, side, sorter)
-
-
-def windows(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
-    """Slide a window over each."""
-    x = lone(batch, args, kwargs)
-    shape = as_shape(args[1] if len(args) > 1 else kwargs["window_shape"])
-    axis = args[2] if len(args) > 2 else kwargs.get("axis")
-    if axis is None:
-        axis = tuple(range(x.ndim))
-    return function(x.stack, shape, as_axes(as_shape(axis), x.ndim))
 
 
 def scattered(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:

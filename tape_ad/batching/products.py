@@ -1,7 +1,6 @@
 """Products, contractions and linear algebra."""
 
 import functools
-import string
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,7 +23,6 @@ from tape_ad.batching.basics import (
 )
 from tape_ad.record.primals import memory_of
 from tape_ad.rules.facts import read
-from tape_ad.rules.numpy.einsum import einsum as derived_einsum
 from tape_ad.rules.sparse_products import matmul_sparse, times
 
 
@@ -108,50 +106,6 @@ def with_axis(batch: Batch, x: Any, axis: int) -> Any:
         if isinstance(x, list)
         else x[key]
     )
-
-
-def einsum(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
-    """Give the batch a letter of its own."""
-    if not isinstance(args[0], str):
-        args = in_letters(args)
-    terms, operands = args[0].replace(" ", ""), args[1:]
-    inputs, arrow, output = terms.partition("->")
-    if not arrow:
-        letters = set(inputs) - set(",.")
-        output = "..." * ("..." in inputs) + "".join(
-            sorted(letter for letter in letters if inputs.count(letter) == 1)
-        )
-    letter = next(c for c in "ZYXWVUTSRQPONMLKJIHGFEDCBA" if c not in terms)
-    parts = inputs.split(",")
-    if len(parts) != len(operands):
-        raise Looped
-    dots = max(
-        [
-            ndim_of(x) - len(part) + 3
-            for part, x in zip(parts, operands, strict=True)
-            if "..." in part
-        ],
-        default=0,
-    )
-    if dots and any(part and "..." in part and not part.startswith("...") for part in parts):
-        return given(batch, derived_einsum(*args, **kwargs))  # as the dots lie behind others
-    named = []
-    for part, x in zip(parts, operands, strict=True):
-        named.append(letter + part if is_of(x, batch) else part)
-    arrays = [x.stack if is_of(x, batch) else x for x in operands]
-    return function(f"{','.join(named)}->{letter}{output}", *arrays, **kwargs)
-
-
-def in_letters(args: Any) -> Any:
-    """Write axes that are given as numbers as letters, which are in the order of the numbers."""
-    operands, lists = args[: len(args) // 2 * 2 : 2], args[1::2]
-    output = args[-1:] if len(args) % 2 else ()
-    every = sorted({axis for each in (*lists, *output) for axis in each if axis is not Ellipsis})
-    letters = dict(zip(every, string.ascii_letters, strict=False)) | {Ellipsis: "..."}
-    terms = ["".join([letters[axis] for axis in each]) for each in (*lists, *output)]
-    if not output:
-        return ",".join(terms), *operands
-    return f"{','.join(terms[:-1])}->{terms[-1]}", *operands
 
 
 def sharing(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:

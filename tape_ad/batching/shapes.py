@@ -24,7 +24,6 @@ from tape_ad.batching.basics import (
     spread,
 )
 from tape_ad.record.primals import memory_of, primal
-from tape_ad.rules.numpy.building import linspace
 
 
 def reshaped(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
@@ -150,14 +149,6 @@ def diagonal_matrix(batch: Batch, function: Function, args: Any, kwargs: Options
     return np.where(np.eye(x.shape[0], dtype=bool), x.stack[:, None, :], np.zeros((), x.dtype))
 
 
-def rotated(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
-    """Rotate each in a plane."""
-    x = lone(batch, args, kwargs)
-    k = args[1] if len(args) > 1 else kwargs.get("k", 1)
-    axes = args[2] if len(args) > 2 else kwargs.get("axes", (0, 1))
-    return function(x.stack, k, as_axes(axes, x.ndim))
-
-
 def tiled(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Repeat each as a whole."""
     x = lone(batch, args, kwargs)
@@ -243,9 +234,8 @@ def stacked(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any
 
 def spaced(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Put numbers at equal distances between two."""
-    names = ("start", "stop", "num", "endpoint", "retstep", "dtype", "axis")
-    known = names if function in (np.linspace, linspace) else names[:4] + names[5:]
-    options = dict(zip(known, args, strict=False)) | dict(kwargs)
+    names = ("start", "stop", "num", "endpoint", "dtype", "axis")
+    options = dict(zip(names, args, strict=False)) | dict(kwargs)
     start, stop = options.pop("start"), options.pop("stop")
     ndim = max(ndim_of(start), ndim_of(stop))
     options["axis"] = as_axis(options.get("axis", 0), ndim + 1)

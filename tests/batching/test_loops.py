@@ -8,7 +8,7 @@ from tape_ad.batching.tables import HANDLERS
 from tests.batching.loops import VALUES, count
 from tests.sampling import EVERY_ROW, some
 
-ENTRIES = 44
+ENTRIES = 40
 OLD = np.lib.NumpyVersion(scipy.__version__) < "1.16.0"
 LOOPS = 415 if OLD else 160
 """The number of cases with a loop in value, gradient or second order, of all in the table.

@@ -153,15 +153,6 @@ def test_a_copy_of_an_argument_stays_for_it_is_aligned_in_memory() -> None:
     assert without_empty_calls(program) is program
 
 
-def test_negation_is_undone_by_another() -> None:
-    to = builder(X)
-    y = to(np.exp, to.inputs[0])
-    program = to.program([to(np.sin, to(np.negative, to(np.negative, y)))])
-    simpler = eliminate_dead_code(without_empty_calls(program))
-    assert functions(simpler) == [np.exp, np.sin]
-    assert_same(program, simpler, X)
-
-
 def test_what_is_written_over_a_whole_array_is_that_array() -> None:
     to = builder(X)
     base, value = to(np.sin, to.inputs[0]), to(np.exp, to.inputs[0])

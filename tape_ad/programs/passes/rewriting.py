@@ -34,8 +34,6 @@ class Rewriting:
         What some values are at every replay.
     by : dict of Value to Value
         What stands in place of values from now on.
-    made_by : dict of Value to Call
-        The call behind each value, for rules that look further back.
     constants : list of Constant
         Further ones.
     changed : bool
@@ -45,7 +43,6 @@ class Rewriting:
     program: Program
     literals: dict[Value, Any] = field(factory=dict)
     by: dict[Value, Value] = field(factory=dict, init=False)
-    made_by: dict[Value, Call] = field(factory=dict, init=False)
     constants: list[Constant] = field(factory=list, init=False)
     changed: bool = field(default=False, init=False)
     _steps: list[Step] = field(factory=list, init=False)
@@ -155,7 +152,7 @@ def rewritten(
         The very program, where no rule has found anything.
     """
     rewriting = Rewriting(program, literals or {})
-    by, made_by, keep = rewriting.by, rewriting.made_by, rewriting.keep
+    by, keep = rewriting.by, rewriting.keep
     for old in program.steps:
         step = rewriting.rewired(old) if by else old
         if type(step) is not Call or step.several:
@@ -168,8 +165,7 @@ def rewritten(
             continue
         if type(found) is Call:
             step, rewriting.changed = found, True
-        step = keep(step)
-        made_by[step.outputs[0]] = step
+        keep(step)
     return rewriting.finished()
 
 

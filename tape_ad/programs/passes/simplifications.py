@@ -5,7 +5,7 @@ import math
 import operator
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from weakref import getweakrefcount
 
@@ -233,16 +233,6 @@ def bare_operand(call: Call, rewriting: Rewriting) -> Value | None:
     return first_operand(call, rewriting) if len(call.args) == 1 and not call.kwargs else None
 
 
-def negated_twice(call: Call, rewriting: Rewriting) -> Value | None:
-    """Give x for --x."""
-    if call.kwargs or len(call.args) != 1:
-        return None
-    before = rewriting.made_by.get(call.args[0])
-    if before is None or before.function is not np.negative:
-        return None
-    return bare_operand(before, rewriting)
-
-
 def whole(call: Call, rewriting: Rewriting) -> Value | None:
     """Give x for ``x[...]`` and ``x[:]``, which the layout tells from other slices."""
     key = call.args[1]
@@ -262,7 +252,6 @@ def written_over(call: Call, rewriting: Rewriting) -> Value | None:
 
 IDENTITIES: dict[Any, Rule] = {
     np.conjugate: real_operand,
-    np.negative: negated_twice,
     np.positive: bare_operand,
     np.real: real_operand,
     operator.getitem: whole,
@@ -290,31 +279,19 @@ POWERS = frozenset("fd")
 
 def product(call: Call, rewriting: Rewriting) -> Value | None:
     """Give x for ``x * 1`` and ``1 * x``."""
-    return beside(call, rewriting, 0, "iuf", is_one) or beside(call, rewriting, 1, "iuf", is_one)
+    return beside_ones(call, rewriting, 0) or beside_ones(call, rewriting, 1)
 
 
-def quotient(call: Call, rewriting: Rewriting) -> Value | None:
-    """Give x for ``x / 1``."""
-    return beside(call, rewriting, 0, "f", is_one)
-
-
-def difference(call: Call, rewriting: Rewriting) -> Value | None:
-    """Give x for ``x - 0``."""
-    return beside(call, rewriting, 0, "iufc", is_zero)
-
-
-def beside(
-    call: Call, rewriting: Rewriting, place: int, kinds: str, idle: Callable[[Any], bool]
-) -> Value | None:
-    """Give the operand in a place if the result is just like it, and the other one is idle."""
+def beside_ones(call: Call, rewriting: Rewriting, place: int) -> Value | None:
+    """Give the operand in a place if the result is just like it, and the other one is all ones."""
     if len(call.args) != 2 or call.kwargs:
         return None
     x, other = call.args[place], call.args[1 - place]
     if type(other) is Value and other not in rewriting.literals:
         return None  # as most are
-    if type(x) is not Value or x.dtype is None or x.dtype.kind not in kinds:
+    if type(x) is not Value or x.dtype is None or x.dtype.kind not in "iuf":
         return None
-    return x if alike(x, call.outputs[0]) and rewriting.is_known(other, idle) else None
+    return x if alike(x, call.outputs[0]) and rewriting.is_known(other, is_one) else None
 
 
 def is_one(known: Any) -> bool:
@@ -322,15 +299,6 @@ def is_one(known: Any) -> bool:
     if type(known) is float or type(known) is int:
         return known == 1
     return isinstance(known, (np.ndarray, np.generic)) and bool(np.all(np.equal(known, 1)))
-
-
-def is_zero(known: Any) -> bool:
-    """Tell whether something known is all zeros, and none of them negative."""
-    if type(known) is float or type(known) is int:
-        return known == 0 and math.copysign(1, known) > 0
-    if not isinstance(known, (np.ndarray, np.generic)) or known.dtype.kind not in "iuf":
-        return False
-    return not np.any(known) and not np.any(np.signbit(known))
 
 
 def square(call: Call, rewriting: Rewriting) -> Call | None:
@@ -354,15 +322,11 @@ def has_squares(code: str) -> bool:
     return np.array_equal(np.power(x, 2), np.square(x))
 
 
-NEUTRAL_OPERANDS: dict[Any, Rule] = {
-    np.divide: quotient,
-    np.multiply: product,
-    np.subtract: difference,
-}
-"""What finds factors of 1 and subtractions of 0.
+NEUTRAL_OPERANDS: dict[Any, Rule] = {np.multiply: product}
+"""What finds factors of 1.
 
-A complex product with 1 adds 0 times the other part, which is nan for inf; and adding 0 takes -0.0
-to 0.0, so those stay, as does all that changes a dtype, a shape or a layout.
+A complex product with 1 adds 0 times the other part, which is nan for inf, so it stays, as does all
+that changes a dtype, a shape or a layout.
 """
 
 SQUARES: dict[Any, Rule] = {np.power: square}

@@ -130,16 +130,6 @@ def flipped(out: Array, m: Array, axis: int | tuple[int, ...] | None) -> LinearM
     return Flip(axes_of(m.ndim, axis))
 
 
-def flipud(m: Array) -> Array:
-    """Turn the order of rows around."""
-    return np.flip(m, 0)
-
-
-def fliplr(m: Array) -> Array:
-    """Turn the order of columns around."""
-    return np.flip(m, 1)
-
-
 def rotated(out: Array, m: Array, k: int, axes: Sequence[int]) -> LinearMap:
     """Make the partial of quarter turns: flips, with the two axes swapped for an odd number."""
     first, second = axes_of(m.ndim, tuple(axes))
@@ -174,11 +164,14 @@ FLIPPING: dict[Any, Entry] = {
     np.flip: rule(
         flipped, signature=arguments_of(np.flip, "m", "axis"), facts=facts.along(none="all")
     ),
-    np.flipud: Derivation(flipud, facts=facts.composed(flipud)),
-    np.fliplr: Derivation(fliplr, facts=facts.composed(fliplr)),
-    np.rot90: rule(rotated, signature=arguments_of(np.rot90, "m", "k axes")),
+    **own(np.flipud, np.fliplr),
+    np.rot90: rule(
+        rotated, signature=arguments_of(np.rot90, "m", "k axes"), facts=facts.along("axes")
+    ),
     np.roll: rule(rolled, signature=arguments_of(np.roll, "a", "shift axis")),
-    sliding_window_view: rule(windowed, signature=windows_signature, facts=facts.Facts(view=True)),
+    sliding_window_view: rule(
+        windowed, signature=windows_signature, facts=facts.along(none="all").also(view=True)
+    ),
 }
 
 

@@ -307,28 +307,6 @@ def attribute(form: str, arguments: Arguments, call: Call) -> str | None:
     return form.format(arguments.one(call.args[0]))
 
 
-def reshaped(arguments: Arguments, call: Call) -> str | None:
-    """Write `np.expand_dims`, which works the new shape out each time."""
-    if not call.args or not is_array(call.args[0]):
-        return None
-    return f"{arguments.one(call.args[0])}.reshape({call.outputs[0].shape})"
-
-
-def moved(arguments: Arguments, call: Call) -> str | None:
-    """Write `np.moveaxis`, which works the order of axes out each time."""
-    options = named(call, "a", "source", "destination")
-    if options is None or len(options) != 3 or not is_array(options["a"]):
-        return None
-    order = order_of(len(options["a"].shape), options["source"], options["destination"])
-    return f"{arguments.one(options['a'])}.transpose({order})"
-
-
-def order_of(ndim: int, source: Any, destination: Any) -> tuple[int, ...]:
-    """Find the order of axes that `np.moveaxis` gives."""
-    sizes = np.empty(tuple(range(ndim)))  # axis i has i elements
-    return np.moveaxis(sizes, source, destination).shape
-
-
 def named(call: Call, *parameters: str) -> dict[str, Any] | None:
     """Give a call's arguments by name; None if there are others."""
     if len(call.args) > len(parameters) or not set(call.kwargs) <= set(parameters):
@@ -400,12 +378,10 @@ ATTRIBUTES = {
 
 EXPRESSIONS: dict[Any, Expression] = {
     operator.getitem: item,
-    np.expand_dims: reshaped,
     element: taken,
     through_buffer: buffered,
     python_number: taken,
     **dict.fromkeys((np.add.reduce, np.maximum.reduce, np.minimum.reduce), reduced),
-    np.moveaxis: moved,
     **table(infix, INFIX),
     **table(prefix, {np.negative: "-{}", np.absolute: "abs({})"}),
     **table(pythons, PYTHONS),
