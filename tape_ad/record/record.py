@@ -23,7 +23,7 @@ from tape_ad.record.messages.refusals import no_derivative
 from tape_ad.record.operands import as_operand, lifted
 from tape_ad.record.primals import is_number_like, primal
 from tape_ad.record.tensor import Tensor
-from tape_ad.record.watching import WHOLE, few_of
+from tape_ad.record.watching import WHOLE, few_bytes
 
 if TYPE_CHECKING:
     from tape_ad.base.trees import OverLeaves
@@ -394,17 +394,16 @@ class ComputationRecord(Shown):
         array = data if type(data) is ndarray else primal(data)
         if type(array) is not ndarray or self.check_inputs is not None:
             return self.note(None, (), NO_OPTIONS, data, (), (), None, path)
-        few = array if array.nbytes <= WHOLE else few_of(array)
-        noted = few.tobytes()
+        noted = array.tobytes() if array.nbytes <= WHOLE else few_bytes(array)
         leaf = self.note(None, (), NO_OPTIONS, data, (), (), None, path)
-        self.inputs.append((leaf.index, few, noted, array))
+        self.inputs.append((leaf.index, array, noted))
         return leaf
 
     def _keep(self, node: int, array: Any) -> None:
         """Keep a few elements of an array that the partial of a node holds, as of a leaf."""
         if self.check_inputs is None:
-            few = array if array.nbytes <= WHOLE else few_of(array)
-            self.kept.append((node, few, few.tobytes()))
+            noted = array.tobytes() if array.nbytes <= WHOLE else few_bytes(array)
+            self.kept.append((node, array, noted))
 
     def _data_of(self, leaf: Any, path: str) -> Any:
         if type(leaf) is ndarray and leaf.dtype.kind == "f":  # nearly all are

@@ -1,52 +1,32 @@
 """Finding out that somebody wrote to an array that a sweep still relies on."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from attrs import define, field
-from numpy.lib.stride_tricks import as_strided
 
 from tape_ad.base.errors import MutatedInputError
 from tape_ad.base.naming import function_name, line_name
 from tape_ad.record.arena import Arena
 from tape_ad.record.call_metadata import name_of
 
-ndarray = np.ndarray
 Plain = np.ndarray[Any, Any]
 
 WHOLE = 8192
 """The bytes of an array that is compared as a whole, which is quicker than to pick elements."""
 
-STEPS = (16, 16, 4, 2)
-"""How many steps are made along each axis to pick a few elements, by the number of axes."""
-
-
-def few_of(array: Plain) -> Plain:
-    """View a few elements of a large array, among them the first one and the last one.
-
-    Along each axis there are two rows of places at equal distances, the one from its beginning on
-    and the other up to its end.
-    """
-    turned = None if array.flags.c_contiguous else array.T
-    if turned is None or turned.flags.c_contiguous:  # as if there were one axis
-        array = array if turned is None else turned
-        last, item = array.size - 1, array.itemsize
-        step = last // 16 * item
-        return ndarray((2, 17), array.dtype, array, 0, (last * item - 16 * step, step))
-    steps = STEPS[array.ndim] if array.ndim < len(STEPS) else 1
-    shape: tuple[int, ...] = ()
-    strides: tuple[int, ...] = ()
-    for n, stride in zip(array.shape, array.strides, strict=True):
-        step = (n - 1) // steps
-        shape += 2, steps + 1
-        strides += (n - 1 - steps * step) * stride, step * stride
-    return as_strided(array, shape, strides, writeable=False)
-
 
 def few_bytes(array: Plain) -> bytes:
-    """Give a few elements of an array, or all of a small one, to be compared later."""
-    return array.tobytes() if array.nbytes <= WHOLE else few_of(array).tobytes()
+    """Give all of a small array, and a few elements of a large one, to be compared later."""
+    return (array if array.nbytes <= WHOLE else array.flat[places_in(array.size)]).tobytes()
+
+
+@lru_cache(1024)
+def places_in(size: int) -> Plain:
+    """Pick places among so many elements, at equal distances from the first to the last one."""
+    return np.linspace(0, size - 1, 33).astype(np.intp)
 
 
 def require_unchanged(arena: Arena, ends: Iterable[int]) -> None:
@@ -66,8 +46,8 @@ def require_unchanged(arena: Arena, ends: Iterable[int]) -> None:
     """
     changed = [
         node
-        for node, few, noted, array in arena.inputs
-        if few.tobytes() != noted
+        for node, array, noted in arena.inputs
+        if few_bytes(array) != noted
         or array.dtype != arena.dtypes[node]
         or array.shape != arena.shapes[node]
     ]
@@ -79,7 +59,7 @@ def require_unchanged(arena: Arena, ends: Iterable[int]) -> None:
                 "the derivative would be of something else; take the gradient before the update in "
                 "place, or make the leaf of a copy, array.copy()"
             )
-    changed = [node for node, few, noted in arena.kept if few.tobytes() != noted]
+    changed = [node for node, array, noted in arena.kept if few_bytes(array) != noted]
     needed = sources_of(arena, [*ends]) if changed else ()
     for node in changed:
         if node in needed:
