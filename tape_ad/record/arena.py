@@ -48,11 +48,10 @@ class Arena:
         `tape_ad.record.call_metadata`.
     sources : dict of int to tuple of str, int and str
         The file, line and function of the user's that a node was made in, if they were asked for.
-    inputs : list of tuple of int, array and bytes
-        Leaves, the array that each was made of, and a few of its elements as they were then; see
-        `tape_ad.record.watching`.
-    kept : list of tuple of int, array and bytes
-        Nodes with an array that they were computed with and that their partials hold, likewise.
+    noted : list of tuple of int, object, bytes and array
+        Leaves with what they were made of, and nodes with what they were computed with and their
+        partials hold: where a few elements of it are read, what they were, and the array itself;
+        see `tape_ad.record.watching`.
     within : Arena or None
         The arena that this one is nested in.
     observer : Observer or None
@@ -88,8 +87,7 @@ class Arena:
     dtypes: list[np.dtype[Any]] = field(factory=list, init=False)
     marks: list[object] = field(factory=list, init=False)
     sources: dict[int, tuple[str, int, str]] = field(factory=dict, init=False)
-    inputs: list[tuple[int, Array, bytes]] = field(factory=list, init=False)
-    kept: list[tuple[int, Array, bytes]] = field(factory=list, init=False)
+    noted: list[tuple[int, Any, bytes, Array]] = field(factory=list, init=False)
     within: "Arena | None" = field(default=None, kw_only=True)
     observer: Any = field(default=None, init=False)
     appending: Any = field(default=None, init=False)
@@ -130,8 +128,7 @@ class Arena:
         del self.marks[length:]
         for node in [node for node in self.sources if node >= length]:
             self.sources.pop(node)
-        self.inputs = [noted for noted in self.inputs if noted[0] < length]
-        self.kept = [noted for noted in self.kept if noted[0] < length]
+        self.noted = [noted for noted in self.noted if noted[0] < length]
 
     @property
     def calls(self) -> dict[int, Any]:
@@ -221,6 +218,7 @@ ARRAY, SEQUENCE = ("array",), ("sequence",)  # of what has no fields
 
 ARRAYLESS = int, bool, float, str, tuple[int, ...]
 """What fields are declared as that no array is in."""
+
 
 def held_bytes(arrays: Iterable[np.ndarray[Any, Any]]) -> int:
     """Add up the bytes of distinct arrays."""

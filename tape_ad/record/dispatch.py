@@ -318,7 +318,7 @@ def record_two(function: Function, x: Any, y: Any) -> Any:  # noqa: PLR0911, PLR
     handle = record.note(function, (x, y), NO_OPTIONS, out, parents, partials, None, beside)
     if array is not None:
         if partials is array or (kept := getattr(partials, "kept", partials)) is array:
-            record._keep(handle.index, array)
+            record.keep(handle.index, array)
         elif kept is partials and (type(partials) is not ndarray or partials.base is not None):
             keep_operands(handle, (partials,), (array,))
     return handle
@@ -342,22 +342,28 @@ def record_several(function: Function, args: tuple[Any, ...], ambient: Any) -> A
     """Compute and record a function of three and more operands, without options."""
     if ambient is not None:
         args = ambient.lift(args)
-    apart = partition_operands(args)
-    if apart is None:
-        return record_any(function, args)
-    record, handles, values = apart
+    record: Any = None
+    handles, parents, partials = [], [], []
+    values, beside = [*args], [*args]
+    for place, x in enumerate(args):
+        kind = type(x)
+        if kind is Tensor and (record is None or x.record is record):
+            record, values[place], beside[place] = x.record, x.data, HANDLE
+            handles.append((place, x))
+        elif kind is ndarray:
+            beside[place] = ARRAY, x.shape, x.dtype
+        elif kind not in PLAIN_TYPES:
+            return record_any(function, args)
     try:
         known = PLAIN_TYPES.issuperset(map(type, values))  # so nothing has to be looked for again
         out = (getattr(function, "_implementation", function) if known else function)(*values)
         makers = FAST_RULES[function]
-        parents, partials = [], []
-        for position, x in handles:
+        for place, x in handles:
             parents.append(x.index)
-            partials.append(makers[position](out, *values))
+            partials.append(makers[place](out, *values))
     except ValueError as error:
         raise_with_name(function, args, error)
-    beside = beside_several(record, parents, args, NO_OPTIONS)
-    handle = record.note(function, args, NO_OPTIONS, out, parents, partials, None, beside)
+    handle = record.note(function, args, NO_OPTIONS, out, parents, partials, None, tuple(beside))
     if len(parents) < len(args):
         keep_operands(handle, partials, args)
     return handle
@@ -365,27 +371,34 @@ def record_several(function: Function, args: tuple[Any, ...], ambient: Any) -> A
 
 def keep_operands(handle: Any, partials: Iterable[Any], operands: tuple[Any, ...]) -> None:
     """Let a record look after the plain operands that the partials of a node hold as given."""
-    given = []
-    for each in operands:
-        kind = type(each)
-        if kind is ndarray:
-            given.append(each)
-        elif kind not in ARRAYLESS and isinstance(shown := shown_by(each), ndarray):
-            given.append(shown)
-    if not given:
-        return
     for partial in partials:
         held = getattr(partial, "kept", partial)
         if held is None:
             continue
-        if type(held) is not ndarray:
-            held = shown_by(held)
-        held = [held] if type(held) is ndarray else arrays_in(held)
-        for each in given:
-            for array in held:
-                if array is each or may_share_memory(array, each):
-                    handle.record._keep(handle.index, each)
+        if type(held) is ndarray:
+            for each in operands:
+                if each is held:
+                    handle.record.keep(handle.index, held)
                     break
+            else:
+                if held.base is not None:
+                    keep_shared(handle, [held], operands)
+        else:
+            keep_shared(handle, arrays_in(shown_by(held)), operands)
+
+
+def keep_shared(handle: Any, held: list[Any], operands: tuple[Any, ...]) -> None:
+    """Let a record look after the operands that share memory with what a partial holds."""
+    for operand in operands:
+        if type(operand) in ARRAYLESS:
+            continue
+        each = operand if type(operand) is ndarray else shown_by(operand)
+        if not isinstance(each, ndarray):
+            continue
+        for array in held:
+            if array is each or may_share_memory(array, each):
+                handle.record.keep(handle.index, each)
+                break
 
 
 def may_share_memory(one: Any, other: Any) -> bool:

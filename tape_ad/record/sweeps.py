@@ -11,7 +11,7 @@ from attrs import frozen
 from tape_ad.base.arrays.overridable import TRACERS, batch_in, certainly, whole
 from tape_ad.record.arena import Arena, unheld_count
 from tape_ad.record.spaces import LARGE, unbroadcast
-from tape_ad.record.watching import WHOLE, few_bytes, require_unchanged
+from tape_ad.record.watching import require_unchanged
 from tape_ad.rules.maps import (
     Array,
     Mask,
@@ -77,18 +77,15 @@ def reverse_sweep(
     MutatedInputError
         When an array was written to that a leaf was made of.
     """
-    shapes, dtypes, changed = arena.shapes, arena.dtypes, False
-    for leaf, array, noted in arena.inputs:
-        now = array.tobytes() if array.nbytes <= WHOLE else few_bytes(array)
-        if now != noted or array.shape != shapes[leaf] or array.dtype is not dtypes[leaf]:
-            changed = True
+    functions, shapes, dtypes = arena.functions, arena.shapes, arena.dtypes
+    for node, few, noted, array in arena.noted:
+        if few.tobytes() != noted or (
+            functions[node] is None
+            and (array.shape != shapes[node] or array.dtype is not dtypes[node])
+        ):
+            if reached is None:
+                require_unchanged(arena, [root, *more])
             break
-    for _, array, noted in arena.kept:
-        if (array.tobytes() if array.nbytes <= WHOLE else few_bytes(array)) != noted:
-            changed = True
-            break
-    if changed and reached is None:
-        require_unchanged(arena, [root, *more])
     if arena.observer is not None and reached is None:
         arena.observer.check()
         kept: dict[int, Array] = arena.observer.sweep(

@@ -1,7 +1,6 @@
 """Finding out that somebody wrote to an array that a sweep still relies on."""
 
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,15 +17,35 @@ WHOLE = 8192
 """The bytes of an array that is compared as a whole, which is quicker than to pick elements."""
 
 
+def few_of(array: Plain) -> "Plain | Few":
+    """Give what is compared of a large array: a few elements, among them the first and the last.
+
+    There are two rows of places at equal distances, the one from the beginning on and the other up
+    to the end.
+    """
+    turned = array if array.flags.c_contiguous else array.T
+    if not turned.flags.c_contiguous:
+        return Few(array)
+    last, item = array.size - 1, array.itemsize
+    step = last // 16 * item
+    return np.ndarray((2, 17), array.dtype, turned, 0, (last * item - 16 * step, step))
+
+
+@define(eq=False)
+class Few:
+    """A few elements of an array whose elements do not lie side by side."""
+
+    array: Plain
+
+    def tobytes(self) -> bytes:
+        """Give the elements as they are now."""
+        last = self.array.size - 1
+        return self.array.flat[np.arange(33) * last // 32].tobytes()
+
+
 def few_bytes(array: Plain) -> bytes:
-    """Give all of a small array, and a few elements of a large one, to be compared later."""
-    return (array if array.nbytes <= WHOLE else array.flat[places_in(array.size)]).tobytes()
-
-
-@lru_cache(1024)
-def places_in(size: int) -> Plain:
-    """Pick places among so many elements, at equal distances from the first to the last one."""
-    return np.linspace(0, size - 1, 33).astype(np.intp)
+    """Give a few elements of an array, or all of a small one, to be compared later."""
+    return (array if array.nbytes <= WHOLE else few_of(array)).tobytes()
 
 
 def require_unchanged(arena: Arena, ends: Iterable[int]) -> None:
@@ -44,30 +63,28 @@ def require_unchanged(arena: Arena, ends: Iterable[int]) -> None:
         It names the first leaf that has changed, or the first node that was computed with an array
         that has.
     """
+    functions, shapes, dtypes = arena.functions, arena.shapes, arena.dtypes
     changed = [
         node
-        for node, array, noted in arena.inputs
-        if few_bytes(array) != noted
-        or array.dtype != arena.dtypes[node]
-        or array.shape != arena.shapes[node]
+        for node, few, noted, array in arena.noted
+        if few.tobytes() != noted
+        or (functions[node] is None and (array.shape, array.dtype) != (shapes[node], dtypes[node]))
     ]
     needed = sources_of(arena, [*ends]) if changed else ()
     for node in changed:
-        if node in needed:
+        if node not in needed:
+            continue
+        if functions[node] is None:
             raise MutatedInputError(
                 f"the array of {leaf_name(arena, node)} was written to after the leaf was made, so "
                 "the derivative would be of something else; take the gradient before the update in "
                 "place, or make the leaf of a copy, array.copy()"
             )
-    changed = [node for node, array, noted in arena.kept if few_bytes(array) != noted]
-    needed = sources_of(arena, [*ends]) if changed else ()
-    for node in changed:
-        if node in needed:
-            raise MutatedInputError(
-                f"an array was written to after {node_name(arena, node)} was computed with it, so "
-                "the derivative would be of something else; take the gradient before the update in "
-                "place, or compute with a copy, array.copy()"
-            )
+        raise MutatedInputError(
+            f"an array was written to after {node_name(arena, node)} was computed with it, so "
+            "the derivative would be of something else; take the gradient before the update in "
+            "place, or compute with a copy, array.copy()"
+        )
 
 
 def sources_of(arena: Arena, waiting: list[int]) -> set[int]:
