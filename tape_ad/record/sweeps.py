@@ -1,6 +1,7 @@
 """The two sweeps: loops over the indices of an arena, with maps and arrays and nothing else."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from math import isfinite
 from sys import getrefcount
 from types import MappingProxyType
 from typing import Any
@@ -119,12 +120,13 @@ def all_finite(arrays: Iterable[Array]) -> bool:
 
     A sum that is too large for its dtype counts as inf: the answer may be False for finite arrays.
     """
-    return all(
-        certainly(
-            np.isfinite(np.vdot(each, each) if in_blas(each) else add_reduce(each, axis=None))
-        )
-        for each in arrays
-    )
+    total = 0.0
+    for each in arrays:
+        if in_blas(each):
+            total += float(np.vdot(each, each))
+        elif not certainly(np.isfinite(add_reduce(each, axis=None))):
+            return False
+    return isfinite(total)
 
 
 all_finite_as_one = whole(all_finite)
