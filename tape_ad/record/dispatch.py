@@ -62,7 +62,7 @@ from tape_ad.record.ties import (
 )
 from tape_ad.rules import FAST_RULES, entry_of
 from tape_ad.rules.base import Constant, Derivation, Entry, Filled, Rule, refuse
-from tape_ad.rules.maps import Array, Index
+from tape_ad.rules.maps import Array, Chain, Index
 from tape_ad.rules.maps.memory import Window
 from tape_ad.rules.numpy.indexing import filled_key
 
@@ -374,6 +374,9 @@ def keep_operands(handle: Any, partials: Iterable[Any], operands: tuple[Any, ...
     for partial in partials:
         held = getattr(partial, "kept", partial)
         if held is None:
+            continue
+        if type(held) is Chain:
+            keep_operands(handle, held.maps, operands)
             continue
         if type(held) is ndarray:
             for each in operands:
