@@ -1,6 +1,7 @@
 """The arena: a graph as parallel lists, a node an integer."""
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from sys import getrefcount
 from threading import get_ident
 from time import monotonic, sleep
@@ -12,7 +13,7 @@ from attrs import define, field
 from tape_ad.base.arrays.interpreter import enter
 from tape_ad.base.errors import RecordMismatchError, ReleasedError
 from tape_ad.base.naming import function_name
-from tape_ad.record.call_metadata import ATOMS, name_of
+from tape_ad.record.call_metadata import name_of
 from tape_ad.rules.maps import Array, LinearMap, Partial, as_map
 
 CONSTANT = "constant"
@@ -47,11 +48,10 @@ class Arena:
         `tape_ad.record.call_metadata`.
     sources : dict of int to tuple of str, int and str
         The file, line and function of the user's that a node was made in, if they were asked for.
-    inputs : list of tuple of int, array, bytes and array
-        Leaves, a few elements of each in the memory that it was made of, what they were then, and
-        the array itself; see `tape_ad.record.watching`.
-    kept : list of tuple of int, array and bytes
-        Nodes with an array that they were computed with and that their partials hold, likewise.
+    noted : list of tuple of int, object, bytes and array
+        Leaves with what they were made of, and nodes with what they were computed with and their
+        partials hold: where a few elements of it are read, what they were, and the array itself;
+        see `tape_ad.record.watching`.
     within : Arena or None
         The arena that this one is nested in.
     observer : Observer or None
@@ -87,8 +87,7 @@ class Arena:
     dtypes: list[np.dtype[Any]] = field(factory=list, init=False)
     marks: list[object] = field(factory=list, init=False)
     sources: dict[int, tuple[str, int, str]] = field(factory=dict, init=False)
-    inputs: list[tuple[int, Array, bytes, Array]] = field(factory=list, init=False)
-    kept: list[tuple[int, Array, bytes]] = field(factory=list, init=False)
+    noted: list[tuple[int, Any, bytes, Array]] = field(factory=list, init=False)
     within: "Arena | None" = field(default=None, kw_only=True)
     observer: Any = field(default=None, init=False)
     appending: Any = field(default=None, init=False)
@@ -129,8 +128,7 @@ class Arena:
         del self.marks[length:]
         for node in [node for node in self.sources if node >= length]:
             self.sources.pop(node)
-        self.inputs = [noted for noted in self.inputs if noted[0] < length]
-        self.kept = [noted for noted in self.kept if noted[0] < length]
+        self.noted = [noted for noted in self.noted if noted[0] < length]
 
     @property
     def calls(self) -> dict[int, Any]:
@@ -173,31 +171,52 @@ def held_arrays(held: Any) -> Iterator[np.ndarray[Any, Any]]:
 
     A view is given as the array that owns its memory.
     """
-    for array in arrays_in(held, set()):
+    for array in arrays_in(held):
         yield array if not isinstance(array.base, np.ndarray) else array.base
 
 
-def arrays_in(held: Any, seen: set[int]) -> Iterator[np.ndarray[Any, Any]]:
-    """Yield the plain arrays in a map, or in anything inside it, as they are there.
+def arrays_in(held: Any) -> list[np.ndarray[Any, Any]]:
+    """List the plain arrays in a map, or in anything inside it, as they are there.
 
-    What several maps share is looked into once; `seen` has what was. Of arrays of batches and of
-    captures it is what they show; handles of other records have it to themselves.
+    What several maps share is looked into once. Of arrays of batches and of captures it is what
+    they show; handles of other records have it to themselves.
     """
-    if isinstance(held, np.ndarray):
-        yield held
-    elif isinstance(held, (tuple, list)):
-        for item in held:
-            yield from arrays_in(item, seen)
-    elif hasattr(kind := type(held), "__array_function__"):
-        if isinstance(shown := shown_by(held), np.ndarray):
-            yield shown
-    elif hasattr(kind, "__attrs_attrs__"):
-        if id(held) in seen:
-            return
-        seen.add(id(held))
-        for field in kind.__attrs_attrs__:
-            if type(value := getattr(held, field.name)) not in ATOMS:
-                yield from arrays_in(value, seen)
+    found: list[np.ndarray[Any, Any]] = []
+    seen: set[int] = set()
+    waiting = [held]
+    for value in waiting:  # which grows
+        kind = type(value)
+        if kind is np.ndarray:
+            found.append(value)
+            continue
+        names = fields_of(kind)
+        if names is SEQUENCE:
+            waiting += value
+        elif names is ARRAY:
+            if isinstance(shown := shown_by(value), np.ndarray):
+                found.append(shown)
+        elif names and id(value) not in seen:
+            seen.add(id(value))
+            for name in names:
+                waiting.append(getattr(value, name))
+    return found
+
+
+@lru_cache(1024)
+def fields_of(kind: type) -> tuple[str, ...]:
+    """Name the fields of a kind of map, or of what is in one, in which an array may be."""
+    if kind is tuple or kind is list:
+        return SEQUENCE
+    if hasattr(kind, "__array_function__"):
+        return ARRAY
+    fields = getattr(kind, "__attrs_attrs__", ())
+    return tuple(field.name for field in fields if field.type not in ARRAYLESS)
+
+
+ARRAY, SEQUENCE = ("array",), ("sequence",)  # of what has no fields
+
+ARRAYLESS = int, bool, float, str, tuple[int, ...]
+"""What fields are declared as that no array is in."""
 
 
 def shown_by(value: Any) -> Any:

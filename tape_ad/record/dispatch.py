@@ -5,7 +5,7 @@ general way is `record_general`; the others do the same for what most calls are,
 (docs/performance.md says what each of them saves).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from operator import getitem
 from typing import Any
 
@@ -62,7 +62,7 @@ from tape_ad.record.ties import (
 )
 from tape_ad.rules import FAST_RULES, entry_of
 from tape_ad.rules.base import Constant, Derivation, Entry, Filled, Rule, refuse
-from tape_ad.rules.maps import Array, Index
+from tape_ad.rules.maps import Array, Chain, Index
 from tape_ad.rules.maps.memory import Window
 from tape_ad.rules.numpy.indexing import filled_key
 
@@ -143,6 +143,9 @@ COMPARISONS = frozenset(
 HANDLELESS = PLAIN_TYPES | {type(None), type(...), bool, str, type, np.dtype, Window}
 """The types of operands and options that are no arrays of ours, nor hold any."""
 
+ARRAYLESS = HANDLELESS - {ndarray} | {Tensor, tuple, list}
+"""The types of operands that show no plain array of their own."""
+
 SPECIAL = frozenset({"out", "dtype", "signature", "where"})
 """The options that are seen to before a rule is asked."""
 
@@ -189,17 +192,15 @@ def answer(  # noqa: PLR0912 - straight lines
     """
     record = None
     leaves: Any = [*args, *kwargs.values()] if kwargs else [*args]
-    if leaves and type(leaves[0]) is Tensor and HANDLELESS.issuperset(map(type, leaves[1:])):
-        record, leaves = leaves[0].record, ()  # as most are
     for x in leaves:  # which grows
         kind = type(x)
-        if kind in HANDLELESS:
-            continue
         if kind is Tensor:
             if record is None:
                 record = x.record
             elif x.record is not record:
                 break
+        elif kind in HANDLELESS:
+            continue
         elif kind is tuple or kind is list:
             if not HANDLELESS.issuperset(map(type, x)):
                 if len(leaves) > FEW:
@@ -317,9 +318,9 @@ def record_two(function: Function, x: Any, y: Any) -> Any:  # noqa: PLR0911, PLR
     handle = record.note(function, (x, y), NO_OPTIONS, out, parents, partials, None, beside)
     if array is not None:
         if partials is array or (kept := getattr(partials, "kept", partials)) is array:
-            record._keep(handle.index, array)
+            record.keep(handle.index, array)
         elif kept is partials and (type(partials) is not ndarray or partials.base is not None):
-            keep_operands(handle, (array,))
+            keep_operands(handle, (partials,), (array,))
     return handle
 
 
@@ -341,46 +342,76 @@ def record_several(function: Function, args: tuple[Any, ...], ambient: Any) -> A
     """Compute and record a function of three and more operands, without options."""
     if ambient is not None:
         args = ambient.lift(args)
-    apart = partition_operands(args)
-    if apart is None:
-        return record_any(function, args)
-    record, handles, values = apart
+    record: Any = None
+    handles, parents, partials = [], [], []
+    values, beside = [*args], [*args]
+    for place, x in enumerate(args):
+        kind = type(x)
+        if kind is Tensor and (record is None or x.record is record):
+            record, values[place], beside[place] = x.record, x.data, HANDLE
+            handles.append((place, x))
+        elif kind is ndarray:
+            beside[place] = ARRAY, x.shape, x.dtype
+        elif kind not in PLAIN_TYPES:
+            return record_any(function, args)
     try:
         known = PLAIN_TYPES.issuperset(map(type, values))  # so nothing has to be looked for again
         out = (getattr(function, "_implementation", function) if known else function)(*values)
         makers = FAST_RULES[function]
-        parents, partials = [], []
-        for position, x in handles:
+        for place, x in handles:
             parents.append(x.index)
-            partials.append(makers[position](out, *values))
+            partials.append(makers[place](out, *values))
     except ValueError as error:
         raise_with_name(function, args, error)
-    beside = beside_several(record, parents, args, NO_OPTIONS)
-    handle = record.note(function, args, NO_OPTIONS, out, parents, partials, None, beside)
+    handle = record.note(function, args, NO_OPTIONS, out, parents, partials, None, tuple(beside))
     if len(parents) < len(args):
-        keep_operands(handle, args)
+        keep_operands(handle, partials, args)
     return handle
+
+
+def keep_operands(handle: Any, partials: Iterable[Any], operands: tuple[Any, ...]) -> None:
+    """Let a record look after the plain operands that the partials of a node hold as given."""
+    for partial in partials:
+        held = getattr(partial, "kept", partial)
+        if held is None:
+            continue
+        if type(held) is Chain:
+            keep_operands(handle, held.maps, operands)
+            continue
+        if type(held) is ndarray:
+            for each in operands:
+                if each is held:
+                    handle.record.keep(handle.index, held)
+                    break
+            else:
+                if held.base is not None:
+                    keep_shared(handle, [held], operands)
+        else:
+            keep_shared(handle, arrays_in(held), operands)
+
+
+def keep_shared(handle: Any, held: list[Any], operands: tuple[Any, ...]) -> None:
+    """Let a record look after the operands that share memory with what a partial holds."""
+    for operand in operands:
+        if type(operand) in ARRAYLESS:
+            continue
+        each = operand if type(operand) is ndarray else shown_by(operand)
+        if not isinstance(each, ndarray):
+            continue
+        for array in held:
+            if array is each or may_share_memory(array, each):
+                handle.record.keep(handle.index, each)
+                break
 
 
 EFFORT = 100
 """How hard it is looked for whether arrays have memory together; columns of a matrix have none."""
 
 
-def keep_operands(handle: Any, operands: tuple[Any, ...]) -> None:
-    """Let a record look after the plain operands that the partials of a node hold as given."""
-    if type(handle) is not Tensor:
-        return
-    record, node = handle.record, handle.index
-    for partial in record.partials[slice(*record.starts[node : node + 2])]:
-        kept = getattr(partial, "kept", partial)
-        if kept is None:
-            continue
-        for operand in operands:
-            each = operand if type(operand) in PLAIN_TYPES else shown_by(operand)
-            if isinstance(each, ndarray):
-                for array in arrays_in(kept, set()):
-                    if array is each or np.may_share_memory(array, each, max_work=EFFORT):
-                        record._keep(node, each)
+def may_share_memory(one: Any, other: Any) -> bool:
+    """Tell whether two arrays may share memory, as two that own theirs do not."""
+    apart = one.base is other.base is None
+    return not apart and bool(np.may_share_memory(one, other, max_work=EFFORT))
 
 
 def record_item(x: Any, key: Any) -> Any:
@@ -450,17 +481,12 @@ def record_general(function: Function, rule: Rule, args: tuple[Any, ...], kwargs
     record, handles, values = apart or partition_operands_slow(function, operands)
     out, saved = computed(function, rule, values, call_options)
     if not rule.multiple:
-        node = record_output(record, call, rule, handles, out, (saved, *values), options)
-        if len(handles) < len(operands):
-            keep_operands(node, operands)
-        return node
+        given = saved, *values
+        return record_output(record, call, rule, operands, handles, out, given, options)
     nodes = [
-        record_output(record, call, rule, handles, each, (i, out, *values), options, i)
+        record_output(record, call, rule, operands, handles, each, (i, out, *values), options, i)
         for i, each in enumerate(out)
     ]
-    if len(handles) < len(operands):
-        for node in nodes:
-            keep_operands(node, operands)
     return out._make(nodes) if hasattr(out, "_make") else type(out)(nodes)
 
 
@@ -502,7 +528,7 @@ def record_lone(
     beside = unary_metadata(x, args, kwargs) if kwargs or len(args) > 1 else None
     handle = record.note(function, args, kwargs, out, index, partial, None, beside)
     if len(operands) > 1:
-        keep_operands(handle, operands)
+        keep_operands(handle, (partial,), operands)
     kind = type(out)
     view = kind is not float64 and ((kind is ndarray and out.base is data) or is_view(out, data))
     if view and not linked(handle, x, index):  # it was written to meanwhile
@@ -514,6 +540,7 @@ def record_output(
     record: Any,
     call: Call,
     rule: Rule,
+    operands: tuple[Any, ...],
     handles: list[tuple[int, Tensor]],
     out: Array,
     arguments: tuple[Any, ...],
@@ -545,6 +572,8 @@ def record_output(
         return record.note(CONSTANT, (), NO_OPTIONS, out) if empty else out
     beside = beside_several(record, parents, call[1], call[2])
     handle = record.note(*call, out, parents, partials, output, beside)
+    if len(handles) < len(operands):
+        keep_operands(handle, partials, operands)
     for _, x in handles:
         if is_view(out, x.data):
             linked(handle, x, x.index)

@@ -143,7 +143,7 @@ class ComputationRecord(Shown):
         """
         if unknown:
             raise unexpected("ComputationRecord.tensor", unknown)
-        return self._leaf(self._data_of(data, ""))
+        return self._leaf(data, "")
 
     def constant(self, data: Any) -> Tensor:
         """Make a handle that nothing is differentiated with respect to, to be filled by code.
@@ -208,7 +208,7 @@ class ComputationRecord(Shown):
             if type(leaf) is not ndarray and not is_number_like(leaf):
                 return leaf
             nonlocal bound
-            handle = self._leaf(self._data_of(leaf, path), path or None)
+            handle = self._leaf(leaf, path)
             bound += 1
             return handle
 
@@ -314,6 +314,12 @@ class ComputationRecord(Shown):
         """Give what this record holds of an operand that is a constant in it; see `lifted`."""
         return lifted(self, value, function)
 
+    def keep(self, node: int, array: Any) -> None:
+        """Note a few elements of what a leaf is made of, or of what a node's partial holds."""
+        if self.check_inputs is None:
+            few = array if array.nbytes <= WHOLE else few_of(array)
+            self.noted.append((node, few, few.tobytes(), array))
+
     def _withdraw(self, length: int, count: int) -> None:
         """Take `count` nodes back, if those from `length` on are these and no other thread's."""
         while self.appending is not None:
@@ -391,26 +397,18 @@ class ComputationRecord(Shown):
             f"<ComputationRecord: {len(self)} nodes, {leaves} leaves, {self.nbytes} bytes{nested}>"
         )
 
-    def _leaf(self, data: Any, path: str | None = None) -> Tensor:
-        """Append a leaf, and keep a few elements of what it is made of, which a sweep compares."""
-        array = data if type(data) is ndarray else primal(data)
-        if type(array) is not ndarray or self.check_inputs is not None:
-            return self.note(None, (), NO_OPTIONS, data, (), (), None, path)
-        few = array if array.nbytes <= WHOLE else few_of(array)
-        noted = few.tobytes()
-        leaf = self.note(None, (), NO_OPTIONS, data, (), (), None, path)
-        self.inputs.append((leaf.index, few, noted, array))
+    def _leaf(self, given: Any, path: str) -> Tensor:
+        """Append a leaf, and note a few elements of what it is made of, which a sweep compares."""
+        plain = type(given) is ndarray and given.dtype.kind == "f" and self.ambient is None
+        data = given if plain else self._data_of(given, path)  # nearly all are plain
+        leaf = self.note(None, (), NO_OPTIONS, data, (), (), None, path or None)
+        array = data if plain else primal(data)
+        if self.check_inputs is None and type(array) is ndarray:
+            few = array if array.nbytes <= WHOLE else few_of(array)
+            self.noted.append((leaf.index, few, few.tobytes(), array))
         return leaf
 
-    def _keep(self, node: int, array: Any) -> None:
-        """Keep a few elements of an array that the partial of a node holds, as of a leaf."""
-        if self.check_inputs is None:
-            few = array if array.nbytes <= WHOLE else few_of(array)
-            self.kept.append((node, few, few.tobytes()))
-
     def _data_of(self, leaf: Any, path: str) -> Any:
-        if type(leaf) is ndarray and leaf.dtype.kind == "f":  # nearly all are
-            return leaf if self.ambient is None else self.ambient.lift(leaf)
         if type(leaf) is not Tensor:
             if is_box(leaf) and leaf.interpreter.level > self.level:
                 refusal = getattr(leaf.interpreter, "refusal", RecordMismatchError)

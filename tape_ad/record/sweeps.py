@@ -1,6 +1,7 @@
 """The two sweeps: loops over the indices of an arena, with maps and arrays and nothing else."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from math import isfinite
 from sys import getrefcount
 from types import MappingProxyType
 from typing import Any
@@ -77,16 +78,14 @@ def reverse_sweep(
     MutatedInputError
         When an array was written to that a leaf was made of.
     """
-    shapes, dtypes = arena.shapes, arena.dtypes
-    for leaf, few, noted, array in arena.inputs:
-        if (
-            few.tobytes() != noted or array.shape != shapes[leaf] or array.dtype is not dtypes[leaf]
-        ) and reached is None:
-            require_unchanged(arena, [root, *more])
-            break
-    for _, few, noted in arena.kept:
-        if few.tobytes() != noted and reached is None:
-            require_unchanged(arena, [root, *more])
+    functions, shapes, dtypes = arena.functions, arena.shapes, arena.dtypes
+    for node, few, noted, array in arena.noted:
+        if few.tobytes() != noted or (
+            functions[node] is None
+            and (array.shape != shapes[node] or array.dtype is not dtypes[node])
+        ):
+            if reached is None:
+                require_unchanged(arena, [root, *more])
             break
     if arena.observer is not None and reached is None:
         arena.observer.check()
@@ -121,12 +120,13 @@ def all_finite(arrays: Iterable[Array]) -> bool:
 
     A sum that is too large for its dtype counts as inf: the answer may be False for finite arrays.
     """
-    return all(
-        certainly(
-            np.isfinite(np.vdot(each, each) if in_blas(each) else add_reduce(each, axis=None))
-        )
-        for each in arrays
-    )
+    total = 0.0
+    for each in arrays:
+        if in_blas(each):
+            total += float(np.vdot(each, each))
+        elif not certainly(np.isfinite(add_reduce(each, axis=None))):
+            return False
+    return isfinite(total)
 
 
 all_finite_as_one = whole(all_finite)

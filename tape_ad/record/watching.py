@@ -5,48 +5,47 @@ from typing import Any
 
 import numpy as np
 from attrs import define, field
-from numpy.lib.stride_tricks import as_strided
 
 from tape_ad.base.errors import MutatedInputError
 from tape_ad.base.naming import function_name, line_name
 from tape_ad.record.arena import Arena
 from tape_ad.record.call_metadata import name_of
 
-ndarray = np.ndarray
 Plain = np.ndarray[Any, Any]
 
 WHOLE = 8192
 """The bytes of an array that is compared as a whole, which is quicker than to pick elements."""
 
-STEPS = (16, 16, 4, 2)
-"""How many steps are made along each axis to pick a few elements, by the number of axes."""
 
+def few_of(array: Plain) -> "Plain | Few":
+    """Give what is compared of a large array: a few elements, among them the first and the last.
 
-def few_of(array: Plain) -> Plain:
-    """View a few elements of a large array, among them the first one and the last one.
-
-    Along each axis there are two rows of places at equal distances, the one from its beginning on
-    and the other up to its end.
+    There are two rows of places at equal distances, the one from the beginning on and the other up
+    to the end.
     """
-    turned = None if array.flags.c_contiguous else array.T
-    if turned is None or turned.flags.c_contiguous:  # as if there were one axis
-        array = array if turned is None else turned
-        last, item = array.size - 1, array.itemsize
-        step = last // 16 * item
-        return ndarray((2, 17), array.dtype, array, 0, (last * item - 16 * step, step))
-    steps = STEPS[array.ndim] if array.ndim < len(STEPS) else 1
-    shape: tuple[int, ...] = ()
-    strides: tuple[int, ...] = ()
-    for n, stride in zip(array.shape, array.strides, strict=True):
-        step = (n - 1) // steps
-        shape += 2, steps + 1
-        strides += (n - 1 - steps * step) * stride, step * stride
-    return as_strided(array, shape, strides, writeable=False)
+    turned = array if array.flags.c_contiguous else array.T
+    if not turned.flags.c_contiguous:
+        return Few(array)
+    last, item = array.size - 1, array.itemsize
+    step = last // 16 * item
+    return np.ndarray((2, 17), array.dtype, turned, 0, (last * item - 16 * step, step))
+
+
+@define(eq=False)
+class Few:
+    """A few elements of an array whose elements do not lie side by side."""
+
+    array: Plain
+
+    def tobytes(self) -> bytes:
+        """Give the elements as they are now."""
+        last = self.array.size - 1
+        return self.array.flat[np.arange(33) * last // 32].tobytes()
 
 
 def few_bytes(array: Plain) -> bytes:
     """Give a few elements of an array, or all of a small one, to be compared later."""
-    return array.tobytes() if array.nbytes <= WHOLE else few_of(array).tobytes()
+    return (array if array.nbytes <= WHOLE else few_of(array)).tobytes()
 
 
 def require_unchanged(arena: Arena, ends: Iterable[int]) -> None:
@@ -64,30 +63,28 @@ def require_unchanged(arena: Arena, ends: Iterable[int]) -> None:
         It names the first leaf that has changed, or the first node that was computed with an array
         that has.
     """
+    functions, shapes, dtypes = arena.functions, arena.shapes, arena.dtypes
     changed = [
         node
-        for node, few, noted, array in arena.inputs
+        for node, few, noted, array in arena.noted
         if few.tobytes() != noted
-        or array.dtype != arena.dtypes[node]
-        or array.shape != arena.shapes[node]
+        or (functions[node] is None and (array.shape, array.dtype) != (shapes[node], dtypes[node]))
     ]
     needed = sources_of(arena, [*ends]) if changed else ()
     for node in changed:
-        if node in needed:
+        if node not in needed:
+            continue
+        if functions[node] is None:
             raise MutatedInputError(
                 f"the array of {leaf_name(arena, node)} was written to after the leaf was made, so "
                 "the derivative would be of something else; take the gradient before the update in "
                 "place, or make the leaf of a copy, array.copy()"
             )
-    changed = [node for node, few, noted in arena.kept if few.tobytes() != noted]
-    needed = sources_of(arena, [*ends]) if changed else ()
-    for node in changed:
-        if node in needed:
-            raise MutatedInputError(
-                f"an array was written to after {node_name(arena, node)} was computed with it, so "
-                "the derivative would be of something else; take the gradient before the update in "
-                "place, or compute with a copy, array.copy()"
-            )
+        raise MutatedInputError(
+            f"an array was written to after {node_name(arena, node)} was computed with it, so "
+            "the derivative would be of something else; take the gradient before the update in "
+            "place, or compute with a copy, array.copy()"
+        )
 
 
 def sources_of(arena: Arena, waiting: list[int]) -> set[int]:

@@ -6,6 +6,7 @@ the rank: where a matrix has not full rank, any other change makes the function 
 
 import math
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -157,6 +158,7 @@ class SolveLeft:
     """
 
     broadcasts: ClassVar[bool] = True
+    kept: ClassVar[None] = None
     equations: Equations
     x: Array
 
@@ -183,6 +185,7 @@ class SolveRight:
     """What the solution of ``a @ x = b`` is in `b`, the parent: solve(a, t)."""
 
     broadcasts: ClassVar[bool] = True
+    kept = property(attrgetter("equations.a"))
     equations: Equations
 
     @reads("equations.vector")

@@ -27,6 +27,7 @@ class Reshape:
     """
 
     rearranges: ClassVar[bool] = True
+    kept: ClassVar[None] = None
     pattern = permutation
     parent: Shape
     node: Shape
@@ -49,6 +50,7 @@ class Transpose:
     """
 
     rearranges: ClassVar[bool] = True
+    kept: ClassVar[None] = None
     pattern = permutation
     axes: tuple[int, ...]
 
@@ -86,6 +88,7 @@ class Stretch:
     """
 
     rearranges: ClassVar[bool] = True
+    kept: ClassVar[None] = None
     pattern = permutation
     parent: Shape
     node: Shape

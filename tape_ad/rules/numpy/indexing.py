@@ -55,6 +55,11 @@ def index_map(key: Any, parent: tuple[int, ...], node: tuple[int, ...]) -> Index
     plain = filled_key(key, len(parent))
     if plain is not None:
         return Index(plain, parent, node)
+    if type(key) is np.ndarray and key.ndim and key.size and ACTIVE.get().capture is None:
+        by_truth = key.dtype == bool  # the commonest of keys with arrays
+        rest = (WHOLE,) * (len(parent) - (key.ndim if by_truth else 1))
+        repeats = not by_truth and key.size > 1
+        return Index((key.copy(), *rest), parent, node, repeats=repeats, by_truth=by_truth)
     full = full_key(key, len(parent))
     arrays = [k for k in full if is_array(k) and (k.ndim or k.dtype == bool)]
     return Index(

@@ -7,6 +7,7 @@ convolution too, with the conjugate of the other sequence reversed.
 
 import math
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -50,6 +51,7 @@ class Convolution:
     """
 
     multiplies: ClassVar[bool] = True
+    kept = property(attrgetter("other"))
     other: Array
     n: int
     start: int
