@@ -237,6 +237,7 @@ class Program:
     history: tuple[tuple[str, "Program"], ...] = field(default=(), kw_only=True)
     nbytes: int | None = field(default=None, kw_only=True)
     rounds: bool = field(default=False, kw_only=True)
+    _found: dict[str, list[Any]] = field(factory=dict, init=False)
 
     @property
     def outputs(self) -> list[Value]:
@@ -251,12 +252,23 @@ class Program:
     @property
     def guards(self) -> list[Guard]:
         """The steps that compare; those of a loop as often as they are done."""
-        found: list[Guard] = []
-        for step in self.steps:
-            if isinstance(step, Guard):
-                found.append(step)
-            elif (body := body_of(step)) is not None and (own := body.guards):
-                found += own * step.function.count  # type: ignore[attr-defined]  # it is a loop
+        found = self._found.get("guards")
+        if found is None:
+            found = self._found["guards"] = []
+            for step in self.steps:
+                if type(step) is Guard:
+                    found.append(step)
+                elif (body := body_of(step)) is not None and (own := body.guards):
+                    found += own * step.function.count  # type: ignore[attr-defined]  # it is a loop
+        return found
+
+    @property
+    def functions(self) -> list[Function]:
+        """The different functions that are called."""
+        found = self._found.get("functions")
+        if found is None:
+            each = {id(call.function): call.function for call in self.calls}
+            found = self._found["functions"] = list(each.values())
         return found
 
     def forget_operands(self) -> None:
