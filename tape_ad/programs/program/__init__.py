@@ -99,15 +99,16 @@ class Call:
     several: bool = False
     errors: Mapping[str, Any] | None = None
 
-    _operands: list[Value] | None = field(default=None, init=False)
+    _operands: Sequence[Value] | None = field(default=None, init=False)
 
     @property
-    def operands(self) -> list[Value]:
+    def operands(self) -> Sequence[Value]:
         """The values among the arguments, in order, each as often as it stands there."""
         found = self._operands
         if found is None:
             if not self.kwargs and BARE.issuperset(map(type, self.args)):  # as most are
-                found = [arg for arg in self.args if type(arg) is Value]
+                values = [arg for arg in self.args if type(arg) is Value]
+                found = values if len(values) < len(self.args) else self.args
             else:
                 found = values_in((self.args, self.kwargs) if self.kwargs else self.args)
             self._operands = found
@@ -130,6 +131,10 @@ class Call:
 
     def replaced(self, by: Mapping[Value, Value]) -> "Call":
         """Give the call with other values for some of its operands."""
+        args = self.args
+        if len(self.operands) == [*map(type, args)].count(Value):  # and there is none in structures
+            others = [by.get(arg, arg) if type(arg) is Value else arg for arg in args]
+            return self.given(tuple(others), self.kwargs)
         return self.given(replaced(self.args, by), self.kwargs and replaced(self.kwargs, by))
 
     def given(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> "Call":
@@ -166,9 +171,9 @@ class Guard:
     line: str
 
     @property
-    def operands(self) -> list[Value]:
+    def operands(self) -> Sequence[Value]:
         """The value that is asked."""
-        return [self.value]
+        return (self.value,)
 
     def replaced(self, by: Mapping[Value, Value]) -> "Guard":
         """Give the guard for another value."""
