@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import functools
+import operator
 import types
 from collections import OrderedDict, UserDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -88,6 +89,20 @@ def names_given(kind: type) -> tuple[str, ...]:
     """Name the fields that an instance of a class is made of, once for each class."""
     fields = attrs.fields(kind) if attrs.has(kind) else dataclasses.fields(kind)
     return tuple([field.name for field in given(fields)])
+
+
+def values_given(tree: Any) -> Iterable[Any]:
+    """List what the fields of an instance hold."""
+    return field_getter(tree.__class__)(tree)
+
+
+@functools.lru_cache(maxsize=1024)
+def field_getter(kind: type) -> Callable[[Any], Iterable[Any]]:
+    """Make what lists the fields of an instance, once for each class."""
+    names = names_given(kind)
+    if len(names) > 1:
+        return operator.attrgetter(*names)  # which gives a tuple only for several
+    return lambda tree: [getattr(tree, name) for name in names]
 
 
 def with_fields(tree: Any, values: list[Any]) -> Any:
@@ -283,7 +298,7 @@ LIST = Structure(iter, places, with_elements)
 TUPLE = Structure(iter, places, with_items)
 NAMED_TUPLE = Structure(iter, places, with_items)
 FIELDS = Structure(
-    lambda tree: [getattr(tree, name) for name in names_given(tree.__class__)],
+    values_given,
     lambda tree: [f".{name}" for name in names_given(tree.__class__)],
     with_fields,
 )

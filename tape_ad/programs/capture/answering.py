@@ -176,6 +176,8 @@ def check_writeable(capture: Any, base: Value, x: TracedArray) -> None:
 
 
 SEQUENCES = frozenset({list, tuple, str, bytes, bytearray})
+PLAINEST = frozenset({np.ndarray, np.float64, np.float32, float, int})
+"""The types of arrays and numbers beside a captured array of which there is nothing to ask."""
 
 
 def call(function: Function, args: tuple[Any, ...], kwargs: Any = None) -> Any:
@@ -199,6 +201,11 @@ def one(function: Function, x: Any) -> Any:
 
 def two(function: Function, x: Any, y: Any) -> Any:
     """Note a function of two operands, one of them captured."""
+    ours = x.data if type(x) is TracedArray else x
+    theirs = y.data if type(y) is TracedArray else y
+    if type(ours) in PLAINEST and type(theirs) in PLAINEST:  # as most are
+        tracer = y if ours is x else x
+        return tracer.capture.call(function, (x, y), {})
     if not (defers(x) and defers(y)):
         return NotImplemented
     if (is_python(x) and is_python(y)) or are_complex_numbers(plain(x), plain(y)):

@@ -228,7 +228,8 @@ class Capture:
         CaptureError
             When it cannot be replayed.
         """
-        self.check_usable(function)
+        if self.ended or get_ident() != self._thread:
+            self.check_usable(function)
         if not kwargs:  # as in most calls, of which there is little to ask
             simple = self.simple(function, args)
             if simple is not None:
@@ -291,19 +292,26 @@ class Capture:
             return self.part_of(*args) if is_basic(args[1]) else None
         if type(function) is not np.ufunc or not is_plain(function):
             return None
-        found = self.unwrap_plainly(args)
-        if found is None:
-            return None
-        concrete, noted = found
+        concrete, noted = [], []
+        for arg in args:
+            kind = type(arg)
+            if kind is TracedArray and arg.capture is self:
+                concrete.append(arg.data)
+                noted.append(arg.value)
+            elif kind in PLAIN_TYPES:
+                concrete.append(arg)
+                noted.append(arg)
+            else:
+                return None
         try:
             out = function(*concrete)
         except Exception:  # which is noted
             return None
         if type(out) is not np.ndarray and not isinstance(out, np.generic):
             return None
-        box = TracedArray(out, Value.like(out), self)
-        self.note(Call(function, noted, NO_OPTIONS, (box.value,), False, self.errors()))
-        return box
+        value = Value.like(out)
+        self.note(Call(function, tuple(noted), NO_OPTIONS, (value,), False, self.errors()))
+        return TracedArray(out, value, self)
 
     def part_of(self, x: Any, key: Any) -> Any:
         """Note an index of whole numbers; None where there is more to ask."""
@@ -425,21 +433,6 @@ class Capture:
                 return box
         return TracedArray(out, Value.like(out, self.constants.owner_of(out, leaves)), self)
 
-    def unwrap_plainly(self, args: tuple[Any, ...]) -> tuple[Any, Any] | None:
-        """Unwrap arguments that are captured arrays and plain numbers; None with any other."""
-        concrete, noted = [], []
-        for arg in args:
-            kind = type(arg)
-            if kind is TracedArray and arg.capture is self:
-                concrete.append(arg.data)
-                noted.append(arg.value)
-            elif kind in PLAIN_TYPES:
-                concrete.append(arg)
-                noted.append(arg)
-            else:
-                return None
-        return tuple(concrete), tuple(noted)
-
     def unwrap_all(self, args: tuple[Any, ...]) -> tuple[Any, Any]:
         """Give arguments with concrete arrays in place of tracers, and with values in place."""
         pairs = list(map(self.unwrap, args))
@@ -491,8 +484,9 @@ class Capture:
                 "an argument"
             )
         if structure_of(kind) is not None:
-            if not any(
-                isinstance(leaf, np.ndarray) or holds_tracer(leaf) for leaf in flatten(tree)
+            leaves = flatten(tree)
+            if PLAIN_TYPES.issuperset(map(type, leaves)) or not any(
+                isinstance(leaf, np.ndarray) or holds_tracer(leaf) for leaf in leaves
             ):
                 return tree, tree
             return (

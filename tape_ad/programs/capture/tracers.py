@@ -464,6 +464,8 @@ class TracedArray(Tracer, ArrayInterface, BitsInPlace):
         self[...] = value
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if not kwargs and method == "__call__" and PLAINLY.issuperset(map(type, inputs)):
+            return self.capture.call(ufunc, inputs, kwargs)  # as most are
         if method == "__call__" and issubclass(type(inputs[0]), np.complexfloating) and not kwargs:
             of_numbers = len(inputs) == 2 and is_complex_number(inputs[1])
             if of_numbers and is_at(sys._getframe(1), *OPERATOR_LINES):
@@ -488,6 +490,9 @@ def by_operator(function: Function, x: Any, y: Any) -> Any:
     tracer = x if isinstance(x, Tracer) else y
     return tracer.capture.call(function, (x, y), {})
 
+
+PLAINLY = frozenset({TracedArray, TracedScalar, np.ndarray, *(np.float64, np.float32, float, int)})
+"""The types of operands of a ufunc of which there is nothing to ask."""
 
 COMPLEX = (np.complexfloating, complex)
 """The numbers for which Python's operators round in another way than ufuncs."""

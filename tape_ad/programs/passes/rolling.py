@@ -88,56 +88,58 @@ class Tokens:
     def of(cls, program: Program) -> "Tokens":
         """Look through a program."""
         values = [*program.inputs, *(each.value for each in program.constants)]
+        given = len(values)
         number_of = {value: number for number, value in enumerate(values)}
         kinds: dict[Any, int] = {}
         kind_of = [kinds.setdefault(described(value), len(kinds)) for value in values]
         tokens: dict[Any, int] = {}
         numbers = array("q")
+        lengths: list[tuple[int, int, int]] = []  # of what there is in steps, by their tokens
         spelling = Spelling(number_of, kind_of)
         operands, integers = spelling.operands, spelling.integers
-        operands_from, integers_from, outputs_from = array("q"), array("q"), array("q")
-        for place, step in enumerate(program.steps):
-            operands_from.append(len(operands))
-            integers_from.append(len(integers))
-            outputs_from.append(len(values))
-            if not isinstance(step, Call):
-                number = number_of[step.value]
-                operands.append(number)
-                mark = (step.question, type(step.answer), repr(step.answer), step.line)
-                numbers.append(tokens.setdefault((mark, kind_of[number]), len(tokens)))
-                continue
-            parts: list[Any] = [step.function, step.several]
-            for arg in step.args:
-                if type(arg) is Value:  # as most are
-                    operands.append(number := number_of[arg])
-                    parts.append(kind_of[number])
-                else:
-                    spelling.take(arg, parts)
-            if step.kwargs:
-                spelling.take(dict(step.kwargs), parts)
-            for out in step.outputs:
-                kind = kinds.setdefault(described(out), len(kinds))
-                number_of[out] = len(values)
-                values.append(out)
-                kind_of.append(kind)
-                parts.append(kind)
-            if step.errors:
-                parts.append(tuple(step.errors.items()))
+        for step in program.steps:
+            before = len(integers)
+            if type(step) is Call:
+                parts: list[Any] = [step.function, step.several]
+                for arg in step.args:
+                    if type(arg) is Value:  # as most are
+                        operands.append(number := number_of[arg])
+                        parts.append(kind_of[number])
+                    else:
+                        spelling.take(arg, parts)
+                if step.kwargs:
+                    spelling.take(dict(step.kwargs), parts)
+                for out in step.outputs:
+                    kind = kinds.setdefault(described(out), len(kinds))
+                    number_of[out] = len(values)
+                    values.append(out)
+                    kind_of.append(kind)
+                    parts.append(kind)
+                if step.errors:
+                    parts.append(tuple(step.errors.items()))
+            else:
+                parts = [step.question, type(step.answer), repr(step.answer), step.line]
+                spelling.take(step.value, parts)
+            token = len(lengths)
             try:
-                numbers.append(tokens.setdefault(tuple(parts), len(tokens)))
+                token = tokens.setdefault(tuple(parts), token)
             except TypeError:  # the function, or an option, has no hash
-                numbers.append(-1 - place)
-        operands_from.append(len(operands))
-        integers_from.append(len(integers))
-        outputs_from.append(len(values))
+                pass
+            if token == len(lengths):
+                outputs = len(step.outputs) if type(step) is Call else 0
+                lengths.append((len(step.operands), len(integers) - before, outputs))
+            numbers.append(token)
+        found = np.array(numbers)
+        begins = np.zeros((3, len(found) + 1), np.int64)
+        np.cumsum(np.array(lengths).T[:, found], axis=1, out=begins[:, 1:])
         return cls(
-            np.array(numbers),
+            found,
             np.array(operands),
             np.array(integers or [0]),
-            np.array(operands_from),
-            np.array(integers_from),
+            begins[0],
+            begins[1],
             values,
-            np.array(outputs_from),
+            begins[2] + given,
         )
 
 
@@ -185,13 +187,13 @@ class Spelling:
             parts.append(kind)
             for each in (tree.start, tree.stop, tree.step):
                 self.take(each, parts)
-        elif isinstance(tree, (np.bool_, np.number)):
-            parts.append((kind, tree.dtype, tree.tobytes()))
         elif (structure := structure_of(kind)) is not None:
-            below = list(structure.values(tree))
+            below = tree if kind is tuple else list(structure.values(tree))
             parts += [kind, len(below), *(tree if kind is dict else ())]
             for each in below:
                 self.take(each, parts)
+        elif isinstance(tree, (np.bool_, np.number)):
+            parts.append((kind, tree.dtype, tree.tobytes()))
         else:
             parts.append((kind, tree))
 

@@ -430,6 +430,8 @@ def part(tree: Any) -> Any:
         return kind, tree
     if kind is float:
         return kind, tree, math.copysign(1.0, tree)  # the zeros are equal, but not the same
+    if kind is tuple and ITSELF.issuperset(kinds := tuple(map(type, tree))):
+        return kinds, tree  # as most keys are
     if kind is slice or kind is tuple:
         below = (tree.start, tree.stop, tree.step) if kind is slice else tree
         return kind, tuple([part(each) for each in below])

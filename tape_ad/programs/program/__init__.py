@@ -99,15 +99,16 @@ class Call:
     several: bool = False
     errors: Mapping[str, Any] | None = None
 
-    _operands: list[Value] | None = field(default=None, init=False)
+    _operands: Sequence[Value] | None = field(default=None, init=False)
 
     @property
-    def operands(self) -> list[Value]:
+    def operands(self) -> Sequence[Value]:
         """The values among the arguments, in order, each as often as it stands there."""
         found = self._operands
         if found is None:
             if not self.kwargs and BARE.issuperset(map(type, self.args)):  # as most are
-                found = [arg for arg in self.args if type(arg) is Value]
+                values = [arg for arg in self.args if type(arg) is Value]
+                found = values if len(values) < len(self.args) else self.args
             else:
                 found = values_in((self.args, self.kwargs) if self.kwargs else self.args)
             self._operands = found
@@ -130,6 +131,10 @@ class Call:
 
     def replaced(self, by: Mapping[Value, Value]) -> "Call":
         """Give the call with other values for some of its operands."""
+        args = self.args
+        if len(self.operands) == [*map(type, args)].count(Value):  # and there is none in structures
+            others = [by.get(arg, arg) if type(arg) is Value else arg for arg in args]
+            return self.given(tuple(others), self.kwargs)
         return self.given(replaced(self.args, by), self.kwargs and replaced(self.kwargs, by))
 
     def given(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> "Call":
@@ -166,9 +171,9 @@ class Guard:
     line: str
 
     @property
-    def operands(self) -> list[Value]:
+    def operands(self) -> Sequence[Value]:
         """The value that is asked."""
-        return [self.value]
+        return (self.value,)
 
     def replaced(self, by: Mapping[Value, Value]) -> "Guard":
         """Give the guard for another value."""
@@ -237,6 +242,7 @@ class Program:
     history: tuple[tuple[str, "Program"], ...] = field(default=(), kw_only=True)
     nbytes: int | None = field(default=None, kw_only=True)
     rounds: bool = field(default=False, kw_only=True)
+    _found: dict[str, list[Any]] = field(factory=dict, init=False)
 
     @property
     def outputs(self) -> list[Value]:
@@ -251,12 +257,23 @@ class Program:
     @property
     def guards(self) -> list[Guard]:
         """The steps that compare; those of a loop as often as they are done."""
-        found: list[Guard] = []
-        for step in self.steps:
-            if isinstance(step, Guard):
-                found.append(step)
-            elif (body := body_of(step)) is not None and (own := body.guards):
-                found += own * step.function.count  # type: ignore[attr-defined]  # it is a loop
+        found = self._found.get("guards")
+        if found is None:
+            found = self._found["guards"] = []
+            for step in self.steps:
+                if type(step) is Guard:
+                    found.append(step)
+                elif (body := body_of(step)) is not None and (own := body.guards):
+                    found += own * step.function.count  # type: ignore[attr-defined]  # it is a loop
+        return found
+
+    @property
+    def functions(self) -> list[Function]:
+        """The different functions that are called."""
+        found = self._found.get("functions")
+        if found is None:
+            each = {id(call.function): call.function for call in self.calls}
+            found = self._found["functions"] = list(each.values())
         return found
 
     def forget_operands(self) -> None:

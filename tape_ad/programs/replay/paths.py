@@ -390,7 +390,7 @@ def swaps(program: Program) -> bool:
 
 def rounds(program: Program) -> bool:
     """Tell whether it, or a call in it, adds up in another order than the function itself does."""
-    return program.rounds or any(getattr(call.function, "rounds", False) for call in program.calls)
+    return program.rounds or any(getattr(each, "rounds", False) for each in program.functions)
 
 
 def is_swapped(value: Value) -> bool:
@@ -402,7 +402,7 @@ def is_swapped(value: Value) -> bool:
 
 def route_of(program: Program) -> tuple[Any, ...]:
     """List what the guards of a program were told, each with its place among the steps."""
-    steps = enumerate(program.steps)
+    steps = enumerate(program.steps) if program.guards else ()
     return tuple([(place, step.answer) for place, step in steps if isinstance(step, Guard)])
 
 

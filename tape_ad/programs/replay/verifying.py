@@ -351,7 +351,7 @@ AMPLIFIED = 1e4
 
 def may_draw(program: Program) -> bool:
     """Tell whether a call may draw random numbers itself, at each replay too, as SciPy's may."""
-    for function in {id(call.function): call.function for call in program.calls}.values():
+    for function in program.functions:
         module = str(getattr(function, "__module__", None))
         if is_opaque(function) or ".scipy." in f".{module}.":
             return True
@@ -466,7 +466,7 @@ class Verification:
     @property
     def is_opaque(self) -> bool:
         """Whether there is a function in the program that is no NumPy call."""
-        return any(is_opaque(call.function) for call in self.path.program.calls)
+        return any(map(is_opaque, self.path.program.functions))
 
     def replayed(self, replay: Any = None) -> Any:
         """Replay; an error is a result as well."""
