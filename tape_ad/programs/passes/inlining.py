@@ -283,6 +283,9 @@ class Trace:
         source = array.value
         if function is operator.getitem:
             (key,) = args
+            if type(key) is Symbol and key.dtype.kind in "iu":
+                shape = (*key.shape, *array.shape[1:])
+                return self.note(function, (array, key), {}, shape, array.dtype)
             key = key if type(key) is tuple else (key,)
             args = (key if any(each is Ellipsis for each in key) else (*key, Ellipsis),)
         given, _ = stand_in(source.shape, source.strides, array.dtype)
@@ -314,6 +317,8 @@ class Trace:
         if function in (np.where, np.clip) and len(args) == 3 and not kwargs:
             dtype = common_dtype(*args[function is np.where :])
             return self.note(function, args, {}, shape_of(*args), dtype)
+        if function is np.searchsorted:
+            return self.note(function, args, kwargs, np.shape(args[1]), np.dtype(np.intp))
         moves = function in REARRANGING
         body = functools.partial(self.rearranged, function) if moves else body_of(function)
         if body is None:

@@ -363,13 +363,16 @@ def interpolated(x: Array, xp: Array, fp: Array) -> Array:
         raise NO_BODY
     left = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, max(n - 2, 0))
     right = np.minimum(left + 1, n - 1)
+    first, last, low, high = xp[0], xp[-1], fp[0], fp[-1]
     xp, fp = as_in_key(xp, (left,)), as_in_key(fp, (left,))
-    width = np.where(np.equal(xp[left], xp[right]), 1, xp[right] - xp[left])
-    knot = np.where(np.equal(x, xp[-1]), right, left)  # to be exact, with the slope on its left
-    rise = fp[right] - fp[left]
-    rise = np.where(np.isfinite(rise) | np.not_equal(x, xp[knot]), rise, 0)  # beside infinity
-    inner = rise / width * (x - xp[knot]) + fp[knot]
-    return np.where(np.less(x, xp[0]), fp[0], np.where(x > xp[-1], fp[-1], inner))
+    before, start, end = xp[left], fp[left], fp[right]
+    slope = (end - start) / np.where(np.equal(before, xp[right]), 1, xp[right] - before)
+    inner = slope * (x - before) + start
+    inner = np.where(np.isnan(inner), slope * (x - xp[right]) + end, inner)  # beside infinity
+    inner = np.where(np.isnan(inner) & np.equal(start, end), start, inner)
+    inner = np.where(np.equal(x, before), start, inner)
+    inner = np.where(np.isnan(x), x, inner)
+    return np.where(np.less(x, first), low, np.where(x >= last, high, inner))
 
 
 # Reductions

@@ -132,6 +132,8 @@ class MemoryMap:
     products : dict of MemRef to list of MemRef
         What an array is the product of, where that is repeated along axes: who reads the array a
         few times may multiply instead.
+    searches : dict of (MemRef, MemRef, str) to MemRef
+        Where in sorted lists others have been found, on which side.
     changing : set of Value or None
         The memory that is written over later; None where nobody knows.
     """
@@ -143,6 +145,7 @@ class MemoryMap:
         self.factors: dict[MemRef, tuple[MemRef, MemRef]] = {}
         self.lower: set[MemRef] = set()
         self.products: dict[MemRef, list[MemRef]] = {}
+        self.searches: dict[tuple[MemRef, MemRef, str], MemRef] = {}
         self.changing: set[Value] | None = None
 
     def of(self, value: Value) -> MemRef | None:
@@ -272,6 +275,16 @@ def cast(x: Any) -> Any:
     return x
 
 
+def gather(x: Any, *indices: Any) -> Any:
+    """Stand in an operation for the reading of what indices lead to.
+
+    The first operand is where they begin, and is not read itself. What else it is called with are,
+    for each index, the length of its axis in elements, and the stride in bytes; a length of 0 says
+    that it is never out of bounds.
+    """
+    return x
+
+
 @frozen(cache_hash=True)
 class Literal:
     """A constant of a dtype.
@@ -317,10 +330,15 @@ class Kind:
     function: Function
     dtypes: tuple[np.dtype[Any], ...]
     is_external: bool = field(init=False)
+    is_gather: bool = field(init=False)
 
     @is_external.default
     def _(self) -> bool:
         return isinstance(self.function, Callee)
+
+    @is_gather.default
+    def _(self) -> bool:
+        return getattr(self.function, "function", None) is gather
 
 
 kind_of = functools.lru_cache(maxsize=None)(Kind)
@@ -496,6 +514,11 @@ class LoopNest:
             *(ref for _, ref in self.writes),
             *(reduction.ref for reduction in self.reductions),
         ]
+
+    @property
+    def gathered(self) -> set[MemRef]:
+        """What is read at other elements than those of the space, where indices lead."""
+        return {self.reads[~op.args[0]] for op in self.ops if op.kind.is_gather}
 
     @property
     def read_roots(self) -> set[Value]:

@@ -3,28 +3,38 @@
 import inspect
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from attrs import frozen
 
+from tape_ad.programs.engines.native import ir
+from tape_ad.programs.engines.native.codegen.elementwise import Bound
 from tape_ad.programs.engines.native.codegen.gathers import (
     ADD,
-    GATHER,
     MIXED,
     PUT,
     collecting,
-    gathering,
     marking,
     masking,
+    scattering,
 )
-from tape_ad.programs.engines.native.codegen.ir_builder import BOOL
-from tape_ad.programs.engines.native.ir import Callee, ExternalCall, Literal, MemRef, RuntimeCheck
+from tape_ad.programs.engines.native.codegen.ir_builder import BOOL, INT64
+from tape_ad.programs.engines.native.ir import (
+    Argument,
+    Callee,
+    ExternalCall,
+    Literal,
+    LoopNest,
+    MemRef,
+    RuntimeCheck,
+)
 from tape_ad.programs.engines.native.lowering.calls import (
     Lowering,
     NotLowerable,
     assignable,
+    converted,
     copy,
     fill,
 )
@@ -201,16 +211,53 @@ def flag(lowering: Lowering) -> MemRef:
     return byte
 
 
+def gather(lowering: Lowering, at: Picked, target: MemRef) -> None:
+    """Read elements where integers lead to, and see that none of those is out of bounds."""
+    axes = [*zip(at.geometry[::2], at.geometry[1::2], strict=True)]
+    nest = lowering.nest(target.shape)
+    nest.write(gathered_by(nest, at.base, [nest.read(ref) for ref in at.indices], axes), target)
+    for ref, (length, _) in zip(at.arrays, axes, strict=True):
+        nest = lowering.nest(ref.shape)
+        index = nest.read(ref)
+        bounds = {np.greater_equal: -length, np.less: length}
+        inside = [
+            nest.op(compare, (INT64, INT64, BOOL), index, Literal.of(bound, INT64))
+            for compare, bound in bounds.items()
+        ]
+        lowering.require(nest, nest.op(np.logical_and, [BOOL] * 3, *inside))
+
+
+def gathered_by(
+    nest: LoopNest, base: MemRef, indices: Sequence[Argument], axes: Sequence[tuple[int, int]]
+) -> Argument:
+    """Read what indices lead to from a base; see `ir.gather`."""
+    kinds = [base.dtype, *[INT64] * len(indices), base.dtype]
+    function: Any = Bound(ir.gather, tuple(axes))
+    return nest.op(function, kinds, nest.read(base), *indices)
+
+
+ROW = 512
+"""Up to how many bytes that one index leads to are put or added at once."""
+
+
 def led(lowering: Lowering, what: str, at: Picked, source: MemRef, target: MemRef) -> None:
-    """Gather, put or add elements where integers lead to, and see that none is out of bounds."""
-    shape, status, none = at.shape, flag(lowering), (0,) * len(at.shape)
+    """Put or add elements where integers lead to, and see that none is out of bounds."""
     geometry = lowering.constant(np.array(at.geometry, np.int64))
-    reads = [geometry.along(shape, none), *at.indices]
+    refs = [*at.indices, source, target]
+    columns, size = at.shape[-1:], target.dtype.itemsize
+    steps = [ref.strides[-1:] for ref in refs]
+    if steps == [(0,)] * len(at.indices) + [(size,)] * 2 and columns[0] * size <= ROW:
+        refs = [ref.along(ref.shape[:-1], ref.strides[:-1]) for ref in refs]
+    else:
+        columns = (1,)
+    shape, status = refs[0].shape, flag(lowering)
+    none = (0,) * len(shape)
+    *reads, source, target = geometry.along(shape, none), *refs
     if what == MIXED:
         reads.append(repeated(lowering, at, geometry).along(shape, none))
-    callee = Callee(gathering(what, target.dtype, len(at.indices)), 0, what)
+    loop = scattering(what, target.dtype, len(at.indices), *columns)
     writes = [target, status.along(shape, none)]
-    lowering.loop(callee, shape, [*reads, source], writes, ordered=what != GATHER)
+    lowering.loop(Callee(loop, 0, what), shape, [*reads, source], writes, ordered=True)
     lowering.work.append(RuntimeCheck(status, 0))
 
 
@@ -239,7 +286,7 @@ def gathered(lowering: Lowering, ref: MemRef, key: Any, out: MemRef) -> None:
     at = picked(lowering, ref, key)
     if at.shape != out.shape or at.base.dtype != out.dtype:
         raise NotLowerable("a key that picks another shape")
-    led(lowering, GATHER, at, at.base, out)
+    gather(lowering, at, out)
 
 
 # Masks that choose as many elements as when the program was captured
@@ -341,7 +388,48 @@ def as_take_along_axis(lowering: Lowering) -> None:
     base = whole.spread(out.shape, (axis,))
     geometry = [ref.shape[axis], ref.strides[axis]]
     at = Picked(base, [integers], [integers.broadcast(out.shape)], geometry)
-    led(lowering, GATHER, at, at.base, out)
+    gather(lowering, at, out)
+
+
+CHECKED = 1024
+"""Up to how many numbers are seen to be in order; or as many as are looked for, if more."""
+
+
+def as_searchsorted(lowering: Lowering) -> None:
+    """Lower `numpy.searchsorted`: what is left of the list is halved, for all numbers as often."""
+    given = lowering.options("a", "v", "side", "sorter")
+    a, v = (lowering.array(given[name]) for name in ("a", "v"))
+    dtype, side, out = np.promote_types(a.dtype, v.dtype), given.get("side", "left"), lowering.out
+    if given.get("sorter") is not None or side not in ("left", "right") or dtype.kind not in "iuf":
+        raise NotLowerable("it has options, or such dtypes")
+    known, changing = lowering.memory_map.searches, lowering.memory_map.changing
+    if (a, v, side) in known:
+        copy(lowering, known[a, v, side], out)
+        return
+    (count,) = a.shape
+    if count > max(CHECKED, math.prod(out.shape)):
+        raise NotLowerable("a longer list than there are numbers to look for")
+    if changing is not None and changing.isdisjoint((a.root, v.root, out.root)):
+        known[a, v, side] = out
+    a = converted(lowering, a, dtype)
+    kinds = (dtype, dtype, BOOL)
+    pair = [a.part(slice(count - 1)), a.part(slice(1, None))] if count > 1 else [a, a]
+    nest = lowering.nest(pair[0].shape)
+    lowering.require(nest, nest.op(np.less_equal, kinds, *map(nest.read, pair)))
+    nest = lowering.nest(out.shape)
+    key = nest.cast(nest.read(v.broadcast(out.shape)), dtype)
+    base, axes = a.along(out.shape, (0,) * len(out.shape)), [(0, *a.strides)]
+    is_behind = np.greater_equal if side == "left" else np.greater  # not of nan, which is the last
+    place: Argument = Literal.of(0, INT64)
+    while count:
+        half = max(count // 2, 1)
+        at = nest.op(np.add, [INT64] * 3, place, Literal.of(half - 1, INT64))
+        behind = nest.op(is_behind, kinds, gathered_by(nest, base, [at], axes), key)
+        steps = (Literal.of(0, INT64), Literal.of(half, INT64))
+        step = nest.op(np.where, (BOOL, *[INT64] * 3), behind, *steps)
+        place = nest.op(np.add, [INT64] * 3, place, step)
+        count = count - half if count > 1 else 0
+    nest.write(place, out)
 
 
 def flattened(lowering: Lowering, ref: MemRef) -> MemRef:
@@ -592,6 +680,7 @@ def in_marks(marks: MemRef, window: Any) -> MemRef:
 
 LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     operator.getitem: as_getitem,
+    np.searchsorted: as_searchsorted,
     np.take: as_take,
     np.bincount: as_bincount,
     np.take_along_axis: as_take_along_axis,
