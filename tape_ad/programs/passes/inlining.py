@@ -302,6 +302,10 @@ class Trace:
         found = function(*stand_ins(args), **{name: stand_ins(x) for name, x in kwargs.items()})
         return self.note(function, args, kwargs, found.shape, found.dtype)
 
+    def searched(self, a: Any, v: Any, **options: Any) -> Symbol:
+        """Note a search in a sorted list."""
+        return self.note(np.searchsorted, (a, v), options, np.shape(v), np.dtype(np.intp))
+
     def call(self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Note a call of a function that is no ufunc, or the calls of its own body."""
         facts = known_facts(function)
@@ -317,10 +321,9 @@ class Trace:
         if function in (np.where, np.clip) and len(args) == 3 and not kwargs:
             dtype = common_dtype(*args[function is np.where :])
             return self.note(function, args, {}, shape_of(*args), dtype)
-        if function is np.searchsorted:
-            return self.note(function, args, kwargs, np.shape(args[1]), np.dtype(np.intp))
         moves = function in REARRANGING
         body = functools.partial(self.rearranged, function) if moves else body_of(function)
+        body = self.searched if function is np.searchsorted else body
         if body is None:
             raise NotInlined(f"{function_name(function)} in a body")
         return body(*args, **kwargs)

@@ -132,6 +132,8 @@ class MemoryMap:
     products : dict of MemRef to list of MemRef
         What an array is the product of, where that is repeated along axes: who reads the array a
         few times may multiply instead.
+    bounds : dict of MemRef to int
+        The shortest axis within whose bounds integers are known to be.
     searches : dict of (MemRef, MemRef, str) to MemRef
         Where in sorted lists others have been found, on which side.
     changing : set of Value or None
@@ -145,6 +147,7 @@ class MemoryMap:
         self.factors: dict[MemRef, tuple[MemRef, MemRef]] = {}
         self.lower: set[MemRef] = set()
         self.products: dict[MemRef, list[MemRef]] = {}
+        self.bounds: dict[MemRef, int] = {}
         self.searches: dict[tuple[MemRef, MemRef, str], MemRef] = {}
         self.changing: set[Value] | None = None
 
@@ -279,8 +282,16 @@ def gather(x: Any, *indices: Any) -> Any:
     """Stand in an operation for the reading of what indices lead to.
 
     The first operand is where they begin, and is not read itself. What else it is called with are,
-    for each index, the length of its axis in elements, and the stride in bytes; a length of 0 says
-    that it is never out of bounds.
+    for each index, the length of its axis in elements, and the stride in bytes.
+    """
+    return x
+
+
+def search(x: Any, key: Any) -> Any:
+    """Stand in an operation for counting what comes before a number in a sorted list.
+
+    The first operand is where that begins. What else it is called with are its length in elements,
+    its stride in bytes, and the side of `numpy.searchsorted`.
     """
     return x
 
@@ -325,6 +336,10 @@ class Kind:
     function : callable
     dtypes : tuple of numpy.dtype
         Of the operands, and of the result.
+    is_external : bool
+        Whether it is an inner loop of NumPy's, or of another library's ufunc.
+    is_gather : bool
+        Whether its first operand is memory, in which it reads anywhere.
     """
 
     function: Function
@@ -338,7 +353,7 @@ class Kind:
 
     @is_gather.default
     def _(self) -> bool:
-        return getattr(self.function, "function", None) is gather
+        return getattr(self.function, "function", None) in (gather, search)
 
 
 kind_of = functools.lru_cache(maxsize=None)(Kind)

@@ -26,7 +26,7 @@ from tape_ad.programs.engines.native.codegen.ir_builder import (
     splat,
 )
 from tape_ad.programs.engines.native.codegen.vectors import library
-from tape_ad.programs.engines.native.ir import Argument, Literal, Op
+from tape_ad.programs.engines.native.ir import Argument, Literal, Op, search
 from tape_ad.programs.engines.native.ir import cast as conversion
 from tape_ad.programs.engines.native.runtime.compiling import host
 
@@ -91,9 +91,8 @@ class LoadsStores:
         way = builder.constant(0, INT64)
         inside = VectorValue(builder, "%mask" if self.lanes > 1 else "true", BOOL)
         for given, (length, stride) in zip(indices, axes, strict=True):
-            index = select(given < 0, given + length, given) if length else given
-            if length:
-                inside = inside & (resized(index, UINT64) < length)
+            index = select(given < 0, given + length, given)
+            inside = inside & (resized(index, UINT64) < length)
             way = way + index * stride
         if self.lanes == 1:
             at = select(inside, way, 0).name
@@ -107,6 +106,27 @@ class LoadsStores:
             for k in (0, 1)
         ]
         return ComplexVector.of(*lanes)
+
+    def search(
+        self,
+        number: int,
+        read: tuple[np.dtype[Any], str],
+        key: VectorValue,
+        count: int,
+        stride: int,
+        side: str,
+    ) -> VectorValue:
+        """Write the search for one vector: what is left of the list is halved, for all as often."""
+        place = self.builder.constant(0, INT64)
+        left = count
+        while left:
+            half = max(left // 2, 1)
+            at = place + (half - 1) if half > 1 else place
+            x = self.gather(number, read, [at], [(count, stride)], alike=False)
+            behind = x >= key if side == "left" else x > key  # none is behind nan
+            place = place + select(behind, place.like(0), half)
+            left = left - half if left > 1 else 0
+        return place
 
     def _gather_part(
         self,
@@ -647,11 +667,12 @@ class Writer:
         """Write an operation that reads where indices lead."""
         base, *given = op.args
         assert isinstance(base, int)  # noqa: S101 - for mypy: it is what is read
+        asked: Any = op.function
+        read = self.loop.reads[~base]
+        if asked.function is search:
+            return self.operands.search(~base, read, *indices, *asked.rest)
         same = all(isinstance(arg, Literal) or arg in alike for arg in given)
-        function: Any = op.function
-        return self.operands.gather(
-            ~base, self.loop.reads[~base], indices, function.rest, alike=same
-        )
+        return self.operands.gather(~base, read, indices, asked.rest, alike=same)
 
     def same_for_all(self) -> set[Argument]:
         """Give the arguments that all elements share; operations among them precede the loop."""

@@ -3,13 +3,14 @@
 import inspect
 import math
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from attrs import frozen
 
 from tape_ad.programs.engines.native import ir
+from tape_ad.programs.engines.native.codegen.compositions import is_index
 from tape_ad.programs.engines.native.codegen.elementwise import Bound
 from tape_ad.programs.engines.native.codegen.gathers import (
     ADD,
@@ -22,11 +23,9 @@ from tape_ad.programs.engines.native.codegen.gathers import (
 )
 from tape_ad.programs.engines.native.codegen.ir_builder import BOOL, INT64
 from tape_ad.programs.engines.native.ir import (
-    Argument,
     Callee,
     ExternalCall,
     Literal,
-    LoopNest,
     MemRef,
     RuntimeCheck,
 )
@@ -215,25 +214,23 @@ def gather(lowering: Lowering, at: Picked, target: MemRef) -> None:
     """Read elements where integers lead to, and see that none of those is out of bounds."""
     axes = [*zip(at.geometry[::2], at.geometry[1::2], strict=True)]
     nest = lowering.nest(target.shape)
-    nest.write(gathered_by(nest, at.base, [nest.read(ref) for ref in at.indices], axes), target)
-    for ref, (length, _) in zip(at.arrays, axes, strict=True):
-        nest = lowering.nest(ref.shape)
-        index = nest.read(ref)
-        bounds = {np.greater_equal: -length, np.less: length}
-        inside = [
-            nest.op(compare, (INT64, INT64, BOOL), index, Literal.of(bound, INT64))
-            for compare, bound in bounds.items()
-        ]
-        lowering.require(nest, nest.op(np.logical_and, [BOOL] * 3, *inside))
-
-
-def gathered_by(
-    nest: LoopNest, base: MemRef, indices: Sequence[Argument], axes: Sequence[tuple[int, int]]
-) -> Argument:
-    """Read what indices lead to from a base; see `ir.gather`."""
-    kinds = [base.dtype, *[INT64] * len(indices), base.dtype]
     function: Any = Bound(ir.gather, tuple(axes))
-    return nest.op(function, kinds, nest.read(base), *indices)
+    kinds = [at.base.dtype, *[INT64] * len(at.indices), target.dtype]
+    nest.write(nest.op(function, kinds, *map(nest.read, [at.base, *at.indices])), target)
+    for ref, (length, _) in zip(at.arrays, axes, strict=True):
+        require_within(lowering, ref, length)
+
+
+def require_within(lowering: Lowering, ref: MemRef, length: int) -> None:
+    """Leave indices to NumPy of which one is out of bounds, unless that is known."""
+    changing, known = lowering.memory_map.changing, lowering.memory_map.bounds
+    if known.get(ref, length + 1) <= length:
+        return
+    if changing is not None and ref.root not in changing:
+        known[ref] = length
+    nest = lowering.nest(ref.shape)
+    function: Any = Bound(is_index, (length,))
+    lowering.require(nest, nest.op(function, (INT64, BOOL), nest.read(ref)))
 
 
 ROW = 512
@@ -396,7 +393,7 @@ CHECKED = 1024
 
 
 def as_searchsorted(lowering: Lowering) -> None:
-    """Lower `numpy.searchsorted`: what is left of the list is halved, for all numbers as often."""
+    """Lower `numpy.searchsorted`, and leave to NumPy a list that is not in order, or has nan."""
     given = lowering.options("a", "v", "side", "sorter")
     a, v = (lowering.array(given[name]) for name in ("a", "v"))
     dtype, side, out = np.promote_types(a.dtype, v.dtype), given.get("side", "left"), lowering.out
@@ -418,18 +415,9 @@ def as_searchsorted(lowering: Lowering) -> None:
     lowering.require(nest, nest.op(np.less_equal, kinds, *map(nest.read, pair)))
     nest = lowering.nest(out.shape)
     key = nest.cast(nest.read(v.broadcast(out.shape)), dtype)
-    base, axes = a.along(out.shape, (0,) * len(out.shape)), [(0, *a.strides)]
-    is_behind = np.greater_equal if side == "left" else np.greater  # not of nan, which is the last
-    place: Argument = Literal.of(0, INT64)
-    while count:
-        half = max(count // 2, 1)
-        at = nest.op(np.add, [INT64] * 3, place, Literal.of(half - 1, INT64))
-        behind = nest.op(is_behind, kinds, gathered_by(nest, base, [at], axes), key)
-        steps = (Literal.of(0, INT64), Literal.of(half, INT64))
-        step = nest.op(np.where, (BOOL, *[INT64] * 3), behind, *steps)
-        place = nest.op(np.add, [INT64] * 3, place, step)
-        count = count - half if count > 1 else 0
-    nest.write(place, out)
+    base = nest.read(a.along(out.shape, (0,) * len(out.shape)))
+    function: Any = Bound(ir.search, (count, *a.strides, side))
+    nest.write(nest.op(function, (dtype, dtype, INT64), base, key), out)
 
 
 def flattened(lowering: Lowering, ref: MemRef) -> MemRef:
