@@ -189,15 +189,21 @@ def slid(a: Array, v: Array, mode: str, before: int) -> Array:
         raise NO_BODY  # where it is refused
     if np.result_type(dtype_of(a), dtype_of(v)) not in SUMMED:
         raise NO_BODY  # whose sums are of other dtypes
-    windows = np.lib.stride_tricks.sliding_window_view
-    parts = windows(np.pad(a, widths[mode]), len(v))
-    if mode == "valid" or (type(v) is np.ndarray and np.all(np.isfinite(v))):
+    windows, (first, last) = np.lib.stride_tricks.sliding_window_view, widths[mode]
+    if type(v) is np.ndarray and np.all(np.isfinite(v)):
         with np.errstate(invalid="ignore"):  # of which NumPy's loop does not warn
-            return parts @ v
-    there = windows(np.pad(np.ones(len(a), bool), widths[mode]), len(v))
+            return windows(np.pad(a, (first, last)), len(v)) @ v
+
+    def beyond(part: Array, width: tuple[int, int]) -> Array:
+        there = windows(np.pad(np.ones(rest, bool), width), len(v))
+        products = windows(np.pad(part, width), len(v)) * v
+        return np.sum(np.where(there, products, 0), axis=-1)  # inf times what is not there is 0
+
     with np.errstate(invalid="ignore"):
-        products = parts * v
-    return np.sum(np.where(there, products, 0), axis=-1)  # inf times what is not there is nothing
+        parts = [beyond(a[:rest], (first, 0))] if first else []
+        parts.append(windows(a, len(v)) @ v)
+        parts += [beyond(a[len(a) - rest :], (0, last))] if last else []
+    return np.concatenate(parts)
 
 
 # Joining

@@ -202,20 +202,36 @@ entry:
   %aside = alloca <kind>
   br label %head
 head:
-  %i = phi i64 [0, %entry], [%i.next, %body]
-  %j = phi i64 [0, %entry], [%j.next, %body]
+  %i = phi i64 [0, %entry], [%i.one, %one], [%i.eight, %eight]
+  %j = phi i64 [0, %entry], [%j.one, %one], [%j.eight, %eight]
   %more = icmp slt i64 %i, %n
   br i1 %more, label %body, label %done
 body:
   %byte.at = getelementptr i8, ptr %mask, i64 %i
+  %i.eight = add i64 %i, 8
+  %j.most = add i64 %j, 8
+  %fits.i = icmp sle i64 %i.eight, %n
+  %fits.j = icmp sle i64 %j.most, %most
+  %fits.eight = and i1 %fits.i, %fits.j
+  br i1 %fits.eight, label %eight, label %one
+eight:
+  %bytes = load <8 x i8>, ptr %byte.at, align 1
+  %are = icmp ne <8 x i8> %bytes, zeroinitializer
+  %sum0 = zext <8 x i1> %are to <8 x i8>
+<lanes>
+  %chosen8 = extractelement <8 x i8> %sum3, i32 7
+  %chosen = zext i8 %chosen8 to i64
+  %j.eight = add i64 %j, %chosen
+  br label %head
+one:
   %byte = load i8, ptr %byte.at
   %is = icmp ne i8 %byte, 0
-  %one = zext i1 %is to i64
+  %step = zext i1 %is to i64
   %fits = icmp slt i64 %j, %most
   %at = select i1 %fits, i64 %j, i64 %last
 <moving>
-  %i.next = add i64 %i, 1
-  %j.next = add i64 %j, %one
+  %i.one = add i64 %i, 1
+  %j.one = add i64 %j, %step
   br label %head
 done:
   store i64 %j, ptr %count.at
@@ -241,10 +257,52 @@ def masking(dtype: np.dtype[Any], *, spreads: bool) -> LLVMFunction:
     """Write the loop that collects what a mask chooses, or spreads it again, with 0 elsewhere.
 
     Its operands, which lie side by side, are the mask, what is read, what is written, and how many
-    elements the mask has chosen. Its lengths are those of the mask and of what is chosen.
+    elements the mask has chosen. Its lengths are those of the mask and of what is chosen. While
+    there is room it takes eight at once, and stores what is not chosen where the next one goes.
     """
-    text = MASKING.replace("<moving>", SPREAD if spreads else CHOSEN)
+    lanes = [*places_of_lanes(), *(lanes_spread() if spreads else lanes_collected())]
+    text = MASKING.replace("<lanes>", "\n".join(lanes))
+    text = text.replace("<moving>", SPREAD if spreads else CHOSEN)
     return LLVMFunction(with_fields(text.replace("<kind>", f"i{8 * dtype.itemsize}")))
+
+
+def places_of_lanes() -> Iterator[str]:
+    """Write, for each of eight elements, the place of the next one that is chosen."""
+    for k in range(3):
+        picks = ", ".join(f"i32 {max(lane - 2**k, -1) % 9}" for lane in range(8))
+        yield (
+            f"  %before{k} = shufflevector <8 x i8> %sum{k}, <8 x i8> zeroinitializer, "
+            f"<8 x i32> <{picks}>"
+        )
+        yield f"  %sum{k + 1} = add <8 x i8> %sum{k}, %before{k}"
+    yield "  %earlier = sub <8 x i8> %sum3, %sum0"
+    for k in range(8):
+        yield f"  %e{k} = extractelement <8 x i8> %earlier, i32 {k}"
+        yield f"  %w{k} = zext i8 %e{k} to i64"
+        yield f"  %j{k} = add i64 %j, %w{k}"
+
+
+def lanes_collected() -> Iterator[str]:
+    """Write that eight elements are stored, each where it goes if it is chosen."""
+    for k in range(8):
+        yield f"  %i{k} = add i64 %i, {k}"
+        yield f"  %from{k} = getelementptr <kind>, ptr %given, i64 %i{k}"
+        yield f"  %x{k} = load <kind>, ptr %from{k}, align 1"
+        yield f"  %to{k} = getelementptr <kind>, ptr %target, i64 %j{k}"
+        yield f"  store <kind> %x{k}, ptr %to{k}, align 1"
+
+
+def lanes_spread() -> Iterator[str]:
+    """Write that eight elements are what comes next, or 0."""
+    before = "poison"
+    for k in range(8):
+        yield f"  %from{k} = getelementptr <kind>, ptr %given, i64 %j{k}"
+        yield f"  %x{k} = load <kind>, ptr %from{k}, align 1"
+        yield f"  %v{k} = insertelement <8 x <kind>> {before}, <kind> %x{k}, i32 {k}"
+        before = f"%v{k}"
+    yield f"  %v = select <8 x i1> %are, <8 x <kind>> {before}, <8 x <kind>> zeroinitializer"
+    yield "  %to8 = getelementptr <kind>, ptr %target, i64 %i"
+    yield "  store <8 x <kind>> %v, ptr %to8, align 1"
 
 
 RECURRING = """  %x0 = load <kind>, ptr %a0, align 1
