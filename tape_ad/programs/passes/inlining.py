@@ -283,6 +283,9 @@ class Trace:
         source = array.value
         if function is operator.getitem:
             (key,) = args
+            if type(key) is Symbol and key.dtype.kind in "iu":
+                shape = (*key.shape, *array.shape[1:])
+                return self.note(function, (array, key), {}, shape, array.dtype)
             key = key if type(key) is tuple else (key,)
             args = (key if any(each is Ellipsis for each in key) else (*key, Ellipsis),)
         given, _ = stand_in(source.shape, source.strides, array.dtype)
@@ -298,6 +301,10 @@ class Trace:
         """Note a call of a function whose results have shapes by those of its arguments."""
         found = function(*stand_ins(args), **{name: stand_ins(x) for name, x in kwargs.items()})
         return self.note(function, args, kwargs, found.shape, found.dtype)
+
+    def searched(self, a: Any, v: Any, **options: Any) -> Symbol:
+        """Note a search in a sorted list."""
+        return self.note(np.searchsorted, (a, v), options, np.shape(v), np.dtype(np.intp))
 
     def call(self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Note a call of a function that is no ufunc, or the calls of its own body."""
@@ -316,6 +323,7 @@ class Trace:
             return self.note(function, args, {}, shape_of(*args), dtype)
         moves = function in REARRANGING
         body = functools.partial(self.rearranged, function) if moves else body_of(function)
+        body = self.searched if function is np.searchsorted else body
         if body is None:
             raise NotInlined(f"{function_name(function)} in a body")
         return body(*args, **kwargs)

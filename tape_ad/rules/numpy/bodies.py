@@ -189,15 +189,21 @@ def slid(a: Array, v: Array, mode: str, before: int) -> Array:
         raise NO_BODY  # where it is refused
     if np.result_type(dtype_of(a), dtype_of(v)) not in SUMMED:
         raise NO_BODY  # whose sums are of other dtypes
-    windows = np.lib.stride_tricks.sliding_window_view
-    parts = windows(np.pad(a, widths[mode]), len(v))
-    if mode == "valid" or (type(v) is np.ndarray and np.all(np.isfinite(v))):
+    windows, (first, last) = np.lib.stride_tricks.sliding_window_view, widths[mode]
+    if type(v) is np.ndarray and np.all(np.isfinite(v)):
         with np.errstate(invalid="ignore"):  # of which NumPy's loop does not warn
-            return parts @ v
-    there = windows(np.pad(np.ones(len(a), bool), widths[mode]), len(v))
+            return windows(np.pad(a, (first, last)), len(v)) @ v
+
+    def beyond(part: Array, width: tuple[int, int]) -> Array:
+        there = windows(np.pad(np.ones(rest, bool), width), len(v))
+        products = windows(np.pad(part, width), len(v)) * v
+        return np.sum(np.where(there, products, 0), axis=-1)  # inf times what is not there is 0
+
     with np.errstate(invalid="ignore"):
-        products = parts * v
-    return np.sum(np.where(there, products, 0), axis=-1)  # inf times what is not there is nothing
+        parts = [beyond(a[:rest], (first, 0))] if first else []
+        parts.append(windows(a, len(v)) @ v)
+        parts += [beyond(a[len(a) - rest :], (0, last))] if last else []
+    return np.concatenate(parts)
 
 
 # Joining
@@ -363,13 +369,16 @@ def interpolated(x: Array, xp: Array, fp: Array) -> Array:
         raise NO_BODY
     left = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, max(n - 2, 0))
     right = np.minimum(left + 1, n - 1)
+    first, last, low, high = xp[0], xp[-1], fp[0], fp[-1]
     xp, fp = as_in_key(xp, (left,)), as_in_key(fp, (left,))
-    width = np.where(np.equal(xp[left], xp[right]), 1, xp[right] - xp[left])
-    knot = np.where(np.equal(x, xp[-1]), right, left)  # to be exact, with the slope on its left
-    rise = fp[right] - fp[left]
-    rise = np.where(np.isfinite(rise) | np.not_equal(x, xp[knot]), rise, 0)  # beside infinity
-    inner = rise / width * (x - xp[knot]) + fp[knot]
-    return np.where(np.less(x, xp[0]), fp[0], np.where(x > xp[-1], fp[-1], inner))
+    before, start, end = xp[left], fp[left], fp[right]
+    slope = (end - start) / np.where(np.equal(before, xp[right]), 1, xp[right] - before)
+    inner = slope * (x - before) + start
+    inner = np.where(np.isnan(inner), slope * (x - xp[right]) + end, inner)  # beside infinity
+    inner = np.where(np.isnan(inner) & np.equal(start, end), start, inner)
+    inner = np.where(np.equal(x, before), start, inner)
+    inner = np.where(np.isnan(x), x, inner)
+    return np.where(np.less(x, first), low, np.where(x >= last, high, inner))
 
 
 # Reductions

@@ -20,6 +20,7 @@ from tape_ad.programs.engines.native.codegen.compositions import (
     COMPOSITIONS,
     SCIPY,
     determinant,
+    is_index,
     unknown,
 )
 from tape_ad.programs.engines.native.codegen.elementwise import (
@@ -227,6 +228,7 @@ def test_every_composition_is_tested() -> None:
         known_power,
         floats.power_by_one,
         floats.clipped_by_two,
+        is_index,  # by out-of-bounds indices of tests/programs/native/test_indexing.py
         determinant,  # both beside LAPACK's
         unknown,
     }

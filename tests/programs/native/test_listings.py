@@ -120,10 +120,21 @@ def test_a_condition_is_a_runtime_check() -> None:
     assert listing[check - 1].startswith("guard bool %2 is True, line ")
 
 
-def test_integers_lead_to_a_gather_and_a_check_of_its_flag() -> None:
-    listing = str(lower(captured(lambda x, i: x[i], X, INTEGERS)))
-    assert "call gather (r0, r1, r2) -> %2: float64[2,3], %t0: uint8[2,3] strides (0, 0)" in listing
-    assert "check %t0: uint8[] is 0" in listing
+def test_integers_lead_to_a_gather_and_a_check_that_none_is_out_of_bounds() -> None:
+    text = """
+        %2: float64[2,3] = getitem %0 %1
+          nest [2,3]
+            r0 = load %0: float64[2,3] strides (0, 8)
+            r1 = load %1: int64[2,3] strides (8, 0)
+            v0 = gather.float64 r0 r1
+            store v0 -> %2: float64[2,3]
+          nest [2]
+            r0 = load %1: int64[2]
+            v0 = is_index.bool r0
+            reduce v0 by logical_and -> %t0: bool[2] strides (0,)
+          check %t0: bool[] is 1
+    """
+    assert str(lower(captured(lambda x, i: x[i], X, INTEGERS))).split("\n") == lines(text)
 
 
 def changed(x: Any) -> Any:

@@ -353,6 +353,8 @@ class Fusion:
             written = self._written.get(ref.root, -1)
             if written > number or (written == number and ref not in fused.stored):
                 return False
+            if written == number and ref in nest.gathered:
+                return False
         if nest.apart:
             return True
         touched = self._written, self._read

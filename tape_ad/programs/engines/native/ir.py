@@ -132,6 +132,10 @@ class MemoryMap:
     products : dict of MemRef to list of MemRef
         What an array is the product of, where that is repeated along axes: who reads the array a
         few times may multiply instead.
+    bounds : dict of MemRef to int
+        The shortest axis within whose bounds integers are known to be.
+    searches : dict of (MemRef, MemRef, str) to MemRef
+        Where in sorted lists others have been found, on which side.
     changing : set of Value or None
         The memory that is written over later; None where nobody knows.
     """
@@ -143,6 +147,8 @@ class MemoryMap:
         self.factors: dict[MemRef, tuple[MemRef, MemRef]] = {}
         self.lower: set[MemRef] = set()
         self.products: dict[MemRef, list[MemRef]] = {}
+        self.bounds: dict[MemRef, int] = {}
+        self.searches: dict[tuple[MemRef, MemRef, str], MemRef] = {}
         self.changing: set[Value] | None = None
 
     def of(self, value: Value) -> MemRef | None:
@@ -272,6 +278,24 @@ def cast(x: Any) -> Any:
     return x
 
 
+def gather(x: Any, *indices: Any) -> Any:
+    """Stand in an operation for the reading of what indices lead to.
+
+    The first operand is where they begin, and is not read itself. What else it is called with are,
+    for each index, the length of its axis in elements, and the stride in bytes.
+    """
+    return x
+
+
+def search(x: Any, key: Any) -> Any:
+    """Stand in an operation for counting what comes before a number in a sorted list.
+
+    The first operand is where that begins. What else it is called with are its length in elements,
+    its stride in bytes, and the side of `numpy.searchsorted`.
+    """
+    return x
+
+
 @frozen(cache_hash=True)
 class Literal:
     """A constant of a dtype.
@@ -312,15 +336,24 @@ class Kind:
     function : callable
     dtypes : tuple of numpy.dtype
         Of the operands, and of the result.
+    is_external : bool
+        Whether it is an inner loop of NumPy's, or of another library's ufunc.
+    is_gather : bool
+        Whether its first operand is memory, in which it reads anywhere.
     """
 
     function: Function
     dtypes: tuple[np.dtype[Any], ...]
     is_external: bool = field(init=False)
+    is_gather: bool = field(init=False)
 
     @is_external.default
     def _(self) -> bool:
         return isinstance(self.function, Callee)
+
+    @is_gather.default
+    def _(self) -> bool:
+        return getattr(self.function, "function", None) in (gather, search)
 
 
 kind_of = functools.lru_cache(maxsize=None)(Kind)
@@ -496,6 +529,11 @@ class LoopNest:
             *(ref for _, ref in self.writes),
             *(reduction.ref for reduction in self.reductions),
         ]
+
+    @property
+    def gathered(self) -> set[MemRef]:
+        """What is read at other elements than those of the space, where indices lead."""
+        return {self.reads[~op.args[0]] for op in self.ops if op.kind.is_gather}
 
     @property
     def read_roots(self) -> set[Value]:

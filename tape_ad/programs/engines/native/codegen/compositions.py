@@ -28,9 +28,11 @@ from tape_ad.programs.engines.native.codegen.floats import (
 from tape_ad.programs.engines.native.codegen.integers import known_power
 from tape_ad.programs.engines.native.codegen.ir_builder import (
     BOOL,
+    UINT64,
     ComplexVector,
     VectorValue,
     cast,
+    resized,
     select,
 )
 from tape_ad.rules.maps.elementwise import selected_plainly
@@ -163,6 +165,11 @@ def exponent_slope(out: VectorValue, x: VectorValue, y: VectorValue) -> VectorVa
     slope = out * log(x)
     zero = (out == 0.0) | ((x == 0.0) & (y == 0.0))
     return select(is_finite(slope) | ~zero, slope, slope.like(0.0))
+
+
+def is_index(x: VectorValue, length: int) -> VectorValue:
+    """Tell whether an integer leads into an axis, from its start or from its end."""
+    return resized(x + length, UINT64) < 2 * length
 
 
 # Matrices of few rows
@@ -312,6 +319,7 @@ COMPOSITIONS: Mapping[Any, Composition] = MappingProxyType(
         np.sinc: Composition(sinc),
         np.isclose: Composition(is_close, 2),
         known_power: Composition(known_power, kinds="iu"),
+        is_index: Composition(is_index, kinds="i"),
         determinant: Composition(determinant, 0),
         unknown: Composition(unknown, 0),
         floats.power_by_one: Composition(floats.power_by_one, 2),

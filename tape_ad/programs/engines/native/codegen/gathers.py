@@ -1,4 +1,4 @@
-"""Gather, scatter and scatter-add loops, and others that are written by hand, as LLVM text.
+"""Scatter and scatter-add loops, and others that are written by hand, as LLVM text.
 
 The operands of those are, in this order: the geometry, two int64 for each array of integers, the
 length of its axis in elements and the stride in bytes; those arrays, of int64; for `MIXED` a byte
@@ -12,15 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.programs.engines.native.codegen.ir_builder import element_type
+from tape_ad.programs.engines.native.codegen.ir_builder import (
+    element_type,
+    part_of,
+    vector_type,
+)
 from tape_ad.programs.engines.native.ir import LLVMFunction
 from tape_ad.programs.engines.native.runtime.compiling import with_fields
 
-GATHER, PUT, ADD, MIXED = "gather", "put", "add", "mixed"
-"""What is read there, stored there, added to what is there, or added only if a byte says so."""
-
-COPYING = (("@llvm.memcpy.p0.p0.i64", "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"),)
-
+PUT, ADD, MIXED = "put", "add", "mixed"
+"""What is stored there, added to what is there, or added only if a byte says so."""
 
 FRAME = """define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) {
 entry:
@@ -28,7 +29,7 @@ entry:
 <ahead>
   br label %head
 head:
-  %i = phi i64 [0, %<before>], [%i.next, %next]
+  %i = phi i64 [0, %entry], [%i.next, %next]
   %more = icmp slt i64 %i, %n
   br i1 %more, label %body, label %done
 body:
@@ -38,14 +39,12 @@ next:
   br label %head
 done:
   ret void
-<behind>}
+}
 """
 """A loop over elements: its body goes on to `next`."""
 
 
-def framed(
-    operands: int, ahead: str, body: str, before: str = "entry", behind: str = ""
-) -> LLVMFunction:
+def framed(operands: int, ahead: str, body: str) -> LLVMFunction:
     """Write a loop, with where its operands are, and how far their elements are apart.
 
     In its body, the element of operand k is at ``%ak``.
@@ -60,14 +59,13 @@ def framed(
         if f"%a{k}" in body
     ]
     parts = {"ahead": "\n".join([*given, ahead]), "body": "\n".join([*places, body])}
-    parts |= {"before": before, "behind": behind}
     text = functools.reduce(lambda text, part: text.replace(f"<{part}>", parts[part]), parts, FRAME)
-    return LLVMFunction(with_fields(text), COPYING if behind else ())
+    return LLVMFunction(with_fields(text))
 
 
 @functools.cache
-def gathering(what: str, dtype: np.dtype[Any], count: int) -> LLVMFunction:
-    """Write a loop that gathers or scatters elements by their indices.
+def scattering(what: str, dtype: np.dtype[Any], count: int, columns: int = 1) -> LLVMFunction:
+    """Write a loop that stores or adds elements where their indices lead.
 
     Parameters
     ----------
@@ -76,6 +74,8 @@ def gathering(what: str, dtype: np.dtype[Any], count: int) -> LLVMFunction:
         Of the elements.
     count : int
         How many arrays of integers there are.
+    columns : int
+        How many elements, side by side, each index leads to.
     """
     operands = 1 + count + (what == MIXED) + 3
     source, target, status = operands - 3, operands - 2, operands - 1
@@ -86,111 +86,52 @@ def gathering(what: str, dtype: np.dtype[Any], count: int) -> LLVMFunction:
     if what == MIXED:
         ahead.append(f"  %mode.byte = load i8, ptr %p{count + 1}")
         ahead.append("  %mode = icmp ne i8 %mode.byte, 0")
-    body = one_by_one(what, dtype, count, (source, target, status))
-    if what != GATHER:
-        return framed(operands, "\n".join(ahead), "\n".join(body))
-    ahead += rows(dtype, count, source, target)
-    behind = "\n".join([*row_copied(dtype, source, target, status), ""])
-    return framed(operands, "\n".join(ahead), "\n".join(body), "row.no", behind)
+    body = [
+        *leading(count),
+        "  br i1 %bad, label %outside, label %inside",
+        "outside:",
+        f"  store i8 1, ptr %p{status}",
+        "  br label %next",
+        "inside:",
+        f"  %to = getelementptr i8, ptr %a{target}, i64 %way",
+        *moving(what, dtype, columns, f"%a{source}"),
+        "  br label %next",
+    ]
+    return framed(operands, "\n".join(ahead), "\n".join(body))
 
 
-def one_by_one(
-    what: str, dtype: np.dtype[Any], count: int, operands: tuple[int, int, int]
-) -> Iterator[str]:
-    """Write what is done for one element, unless an integer is out of bounds."""
-    source, target, status = operands
-    yield from leading(count, "%i", "")
-    yield "  br i1 %bad, label %outside, label %inside"
-    yield "outside:"
-    yield f"  store i8 1, ptr %p{status}"
-    yield "  br label %next"
-    yield "inside:"
-    for number in (source, target):
-        yield f"  %o{number} = mul i64 %i, %s{number}"
-        plain = f"%o{number}"
-        if number == (source if what == GATHER else target):
-            yield f"  %led = add i64 %o{number}, %way"
-            plain = "%led"
-        yield f"  %e{number} = getelementptr i8, ptr %p{number}, i64 {plain}"
-    yield from moving(what, dtype, f"%e{source}", f"%e{target}")
-    yield "  br label %next"
-
-
-def leading(count: int, element: str, name: str) -> Iterator[str]:
+def leading(count: int) -> Iterator[str]:
     """Write where the integers lead for an element, and whether one of them is out of bounds."""
     way, bad = "0", "false"
     for k in range(count):
-        x = f"{name}{k}"
-        number = k + 1
-        yield f"  %w{x} = mul i64 {element}, %s{number}"
-        yield f"  %at{x} = getelementptr i8, ptr %p{number}, i64 %w{x}"
-        yield f"  %given{x} = load i64, ptr %at{x}, align 1"
-        yield f"  %below{x} = icmp slt i64 %given{x}, 0"
-        yield f"  %from.end{x} = add i64 %given{x}, %length{k}"
-        yield f"  %index{x} = select i1 %below{x}, i64 %from.end{x}, i64 %given{x}"
-        yield f"  %bad.one{x} = icmp uge i64 %index{x}, %length{k}"
-        yield f"  %far{x} = mul i64 %index{x}, %stride{k}"
+        yield f"  %given{k} = load i64, ptr %a{k + 1}, align 1"
+        yield f"  %below{k} = icmp slt i64 %given{k}, 0"
+        yield f"  %from.end{k} = add i64 %given{k}, %length{k}"
+        yield f"  %index{k} = select i1 %below{k}, i64 %from.end{k}, i64 %given{k}"
+        yield f"  %bad.one{k} = icmp uge i64 %index{k}, %length{k}"
+        yield f"  %far{k} = mul i64 %index{k}, %stride{k}"
         last = k == count - 1
-        ways, bads = (f"%way{name}", f"%bad{name}") if last else (f"%way.{x}", f"%bad.{x}")
-        yield f"  {ways} = add i64 {way}, %far{x}"
-        yield f"  {bads} = or i1 {bad}, %bad.one{x}"
+        ways, bads = ("%way", "%bad") if last else (f"%way.{k}", f"%bad.{k}")
+        yield f"  {ways} = add i64 {way}, %far{k}"
+        yield f"  {bads} = or i1 {bad}, %bad.one{k}"
         way, bad = ways, bads
 
 
-def rows(dtype: np.dtype[Any], count: int, source: int, target: int) -> Iterator[str]:
-    """Write that all elements which the same integers lead to, side by side, are copied at once."""
-    size = dtype.itemsize
-    tests = [f"icmp eq i64 %s{k + 1}, 0" for k in range(count)]
-    tests += [f"icmp eq i64 %s{number}, {size}" for number in (source, target)]
-    tests.append("icmp sgt i64 %n, 0")
-    known = "true"
-    for k, test in enumerate(tests):
-        yield f"  %row.test{k} = {test}"
-        yield f"  %row.all{k} = and i1 {known}, %row.test{k}"
-        known = f"%row.all{k}"
-    yield f"  br i1 {known}, label %row, label %row.no"
-    yield "row:"
-    yield from leading(count, "0", ".row")
-    yield "  br i1 %bad.row, label %row.outside, label %row.inside"
-    yield "row.no:"
-
-
-def row_copied(dtype: np.dtype[Any], source: int, target: int, status: int) -> Iterator[str]:
-    """Write the copying of what is side by side."""
-    yield "row.outside:"
-    yield f"  store i8 1, ptr %p{status}"
-    yield "  ret void"
-    yield "row.inside:"
-    yield f"  %row.from = getelementptr i8, ptr %p{source}, i64 %way.row"
-    yield f"  %row.bytes = mul i64 %n, {dtype.itemsize}"
-    yield (
-        f"  call void @llvm.memcpy.p0.p0.i64(ptr %p{target}, ptr %row.from, "
-        "i64 %row.bytes, i1 false)"
-    )
-    yield "  ret void"
-
-
-def moving(what: str, dtype: np.dtype[Any], source: str, target: str) -> Iterator[str]:
-    """Write what is done with one element."""
-    if what in (GATHER, PUT):
-        kind = f"i{8 * dtype.itemsize}"
-        yield f"  %x = load {kind}, ptr {source}, align 1"
-        yield f"  store {kind} %x, ptr {target}, align 1"
-        return
-    part = np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
-    kind = "i8" if dtype.kind == "b" else element_type(part)
-    add = {"f": "fadd", "c": "fadd", "b": "or"}.get(dtype.kind, "add")
-    for number in range(2 if dtype.kind == "c" else 1):
-        x, y = f"%x{number}", f"%y{number}"
-        for name, pointer in ((x, source), (y, target)):
-            yield f"  {name}.at = getelementptr {kind}, ptr {pointer}, i64 {number}"
-            yield f"  {name} = load {kind}, ptr {name}.at, align 1"
-        yield f"  {x}.sum = {add} {kind} {y}, {x}"
-        result = f"{x}.sum"
-        if what == MIXED:
-            yield f"  {x}.one = select i1 %mode, {kind} {x}.sum, {kind} {x}"
-            result = f"{x}.one"
-        yield f"  store {kind} {result}, ptr {y}.at, align 1"
+def moving(what: str, dtype: np.dtype[Any], columns: int, source: str) -> Iterator[str]:
+    """Write what is done with elements that are side by side."""
+    part, lanes = (part_of(dtype), 2 * columns) if dtype.kind == "c" else (dtype, columns)
+    kind = vector_type("i8" if dtype.kind == "b" else element_type(part), lanes)
+    add = {"f": "fadd", "b": "or"}.get(part.kind, "add")
+    yield f"  %x = load {kind}, ptr {source}, align 1"
+    found = "%x"
+    if what != PUT:
+        yield f"  %y = load {kind}, ptr %to, align 1"
+        yield f"  %sum = {add} {kind} %y, %x"
+        found = "%sum"
+    if what == MIXED:
+        yield f"  %one = select i1 %mode, {kind} %sum, {kind} %x"
+        found = "%one"
+    yield f"  store {kind} {found}, ptr %to, align 1"
 
 
 MARKING = """  %given = load i64, ptr %a1, align 1
@@ -261,20 +202,36 @@ entry:
   %aside = alloca <kind>
   br label %head
 head:
-  %i = phi i64 [0, %entry], [%i.next, %body]
-  %j = phi i64 [0, %entry], [%j.next, %body]
+  %i = phi i64 [0, %entry], [%i.one, %one], [%i.eight, %eight]
+  %j = phi i64 [0, %entry], [%j.one, %one], [%j.eight, %eight]
   %more = icmp slt i64 %i, %n
   br i1 %more, label %body, label %done
 body:
   %byte.at = getelementptr i8, ptr %mask, i64 %i
+  %i.eight = add i64 %i, 8
+  %j.most = add i64 %j, 8
+  %fits.i = icmp sle i64 %i.eight, %n
+  %fits.j = icmp sle i64 %j.most, %most
+  %fits.eight = and i1 %fits.i, %fits.j
+  br i1 %fits.eight, label %eight, label %one
+eight:
+  %bytes = load <8 x i8>, ptr %byte.at, align 1
+  %are = icmp ne <8 x i8> %bytes, zeroinitializer
+  %sum0 = zext <8 x i1> %are to <8 x i8>
+<lanes>
+  %chosen8 = extractelement <8 x i8> %sum3, i32 7
+  %chosen = zext i8 %chosen8 to i64
+  %j.eight = add i64 %j, %chosen
+  br label %head
+one:
   %byte = load i8, ptr %byte.at
   %is = icmp ne i8 %byte, 0
-  %one = zext i1 %is to i64
+  %step = zext i1 %is to i64
   %fits = icmp slt i64 %j, %most
   %at = select i1 %fits, i64 %j, i64 %last
 <moving>
-  %i.next = add i64 %i, 1
-  %j.next = add i64 %j, %one
+  %i.one = add i64 %i, 1
+  %j.one = add i64 %j, %step
   br label %head
 done:
   store i64 %j, ptr %count.at
@@ -300,10 +257,52 @@ def masking(dtype: np.dtype[Any], *, spreads: bool) -> LLVMFunction:
     """Write the loop that collects what a mask chooses, or spreads it again, with 0 elsewhere.
 
     Its operands, which lie side by side, are the mask, what is read, what is written, and how many
-    elements the mask has chosen. Its lengths are those of the mask and of what is chosen.
+    elements the mask has chosen. Its lengths are those of the mask and of what is chosen. While
+    there is room it takes eight at once, and stores what is not chosen where the next one goes.
     """
-    text = MASKING.replace("<moving>", SPREAD if spreads else CHOSEN)
+    lanes = [*places_of_lanes(), *(lanes_spread() if spreads else lanes_collected())]
+    text = MASKING.replace("<lanes>", "\n".join(lanes))
+    text = text.replace("<moving>", SPREAD if spreads else CHOSEN)
     return LLVMFunction(with_fields(text.replace("<kind>", f"i{8 * dtype.itemsize}")))
+
+
+def places_of_lanes() -> Iterator[str]:
+    """Write, for each of eight elements, the place of the next one that is chosen."""
+    for k in range(3):
+        picks = ", ".join(f"i32 {max(lane - 2**k, -1) % 9}" for lane in range(8))
+        yield (
+            f"  %before{k} = shufflevector <8 x i8> %sum{k}, <8 x i8> zeroinitializer, "
+            f"<8 x i32> <{picks}>"
+        )
+        yield f"  %sum{k + 1} = add <8 x i8> %sum{k}, %before{k}"
+    yield "  %earlier = sub <8 x i8> %sum3, %sum0"
+    for k in range(8):
+        yield f"  %e{k} = extractelement <8 x i8> %earlier, i32 {k}"
+        yield f"  %w{k} = zext i8 %e{k} to i64"
+        yield f"  %j{k} = add i64 %j, %w{k}"
+
+
+def lanes_collected() -> Iterator[str]:
+    """Write that eight elements are stored, each where it goes if it is chosen."""
+    for k in range(8):
+        yield f"  %i{k} = add i64 %i, {k}"
+        yield f"  %from{k} = getelementptr <kind>, ptr %given, i64 %i{k}"
+        yield f"  %x{k} = load <kind>, ptr %from{k}, align 1"
+        yield f"  %to{k} = getelementptr <kind>, ptr %target, i64 %j{k}"
+        yield f"  store <kind> %x{k}, ptr %to{k}, align 1"
+
+
+def lanes_spread() -> Iterator[str]:
+    """Write that eight elements are what comes next, or 0."""
+    before = "poison"
+    for k in range(8):
+        yield f"  %from{k} = getelementptr <kind>, ptr %given, i64 %j{k}"
+        yield f"  %x{k} = load <kind>, ptr %from{k}, align 1"
+        yield f"  %v{k} = insertelement <8 x <kind>> {before}, <kind> %x{k}, i32 {k}"
+        before = f"%v{k}"
+    yield f"  %v = select <8 x i1> %are, <8 x <kind>> {before}, <8 x <kind>> zeroinitializer"
+    yield "  %to8 = getelementptr <kind>, ptr %target, i64 %i"
+    yield "  store <8 x <kind>> %v, ptr %to8, align 1"
 
 
 RECURRING = """  %x0 = load <kind>, ptr %a0, align 1

@@ -1,6 +1,6 @@
 """Inner loops: elementwise functions and reductions fused, as LLVM's text in NumPy's convention."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +8,9 @@ from attrs import define, field, frozen
 
 from tape_ad.programs.engines.native.codegen.elementwise import lowered
 from tape_ad.programs.engines.native.codegen.ir_builder import (
+    BOOL,
+    INT64,
+    UINT64,
     ComplexVector,
     IRBuilder,
     VectorValue,
@@ -17,12 +20,13 @@ from tape_ad.programs.engines.native.codegen.ir_builder import (
     iota,
     part_of,
     piece,
+    resized,
     select,
     shuffled,
     splat,
 )
 from tape_ad.programs.engines.native.codegen.vectors import library
-from tape_ad.programs.engines.native.ir import Argument, Literal, Op
+from tape_ad.programs.engines.native.ir import Argument, Literal, Op, search
 from tape_ad.programs.engines.native.ir import cast as conversion
 from tape_ad.programs.engines.native.runtime.compiling import host
 
@@ -70,6 +74,101 @@ class LoadsStores:
         lanes = [VectorValue(builder, shuffled(builder, kind, both, each), part) for each in picks]
         return ComplexVector.of(*lanes)
 
+    def gather(
+        self,
+        number: int,
+        read: tuple[np.dtype[Any], str],
+        indices: Sequence[VectorValue],
+        axes: Sequence[tuple[int, int]],
+        *,
+        alike: bool,
+    ) -> VectorValue:
+        """Write the reading of one vector where indices lead; `alike` if all elements share them.
+
+        An index that is out of bounds leads nowhere; see `ir.gather`.
+        """
+        builder, (dtype, access) = self.builder, read
+        way = builder.constant(0, INT64)
+        inside = VectorValue(builder, "%mask" if self.lanes > 1 else "true", BOOL)
+        for given, (length, stride) in zip(indices, axes, strict=True):
+            index = select(given < 0, given + length, given)
+            inside = inside & (resized(index, UINT64) < length)
+            way = way + index * stride
+        if self.lanes == 1:
+            at = select(inside, way, 0).name
+            return load_element(builder, self._behind(f"%p{number}", at), dtype)
+        if dtype.kind != "c":
+            return self._gather_part(number, dtype, access, way, inside, alike and access == UNIT)
+        part = part_of(dtype)
+        step = dtype.itemsize
+        lanes = [
+            self._gather_part(number, part, access, way + k * part.itemsize, inside, step=step)
+            for k in (0, 1)
+        ]
+        return ComplexVector.of(*lanes)
+
+    def search(
+        self,
+        number: int,
+        read: tuple[np.dtype[Any], str],
+        key: VectorValue,
+        count: int,
+        stride: int,
+        side: str,
+    ) -> VectorValue:
+        """Write the search for one vector: what is left of the list is halved, for all as often."""
+        place = self.builder.constant(0, INT64)
+        left = count
+        while left:
+            half = max(left // 2, 1)
+            at = place + (half - 1) if half > 1 else place
+            x = self.gather(number, read, [at], [(count, stride)], alike=False)
+            behind = x >= key if side == "left" else x > key  # none is behind nan
+            place = place + select(behind, place.like(0), half)
+            left = left - half if left > 1 else 0
+        return place
+
+    def _gather_part(
+        self,
+        number: int,
+        dtype: np.dtype[Any],
+        access: str,
+        way: VectorValue,
+        inside: VectorValue,
+        side_by_side: bool = False,
+        step: int = 0,
+    ) -> VectorValue:
+        """Write the reading of one vector of real elements so many bytes from where they would be.
+
+        Where these are side by side all are as far from there, else they may lie anywhere.
+        """
+        builder, n, start = self.builder, self.lanes, f"%p{number}"
+        if access == ANY:
+            start = self._place(number, dtype, access, 0)
+        elif access == UNIT:
+            step = step or dtype.itemsize
+            start = self._behind(start, builder.emit(f"mul i64 %i0, {step}"))
+        if side_by_side:
+            where = self._behind(start, piece(builder, way.name, INT64, 0, 1))
+        else:
+            if access == UNIT:
+                ways = ", ".join(f"i64 {k * step}" for k in range(n))
+                way = way + VectorValue(builder, f"<{ways}>", INT64)
+            kind = "ptr" if access != ANY else f"<{n} x ptr>"
+            where = builder.emit(f"getelementptr i8, {kind} {start}, <{n} x i64> {way.name}")
+        how = "load" if side_by_side else "gather"
+        return self._truth(*self._loaded(dtype, n, where, inside.name, how), dtype)
+
+    def _behind(self, pointer: str, way: str) -> str:
+        """Write where so many bytes behind a pointer are."""
+        return self.builder.emit(f"getelementptr i8, ptr {pointer}, i64 {way}")
+
+    def _truth(self, name: str, kind: str, dtype: np.dtype[Any]) -> VectorValue:
+        """Give what has been read, of bools what is not 0."""
+        if dtype.kind == "b":
+            name = self.builder.emit(f"icmp ne {kind} {name}, zeroinitializer")
+        return VectorValue(self.builder, name, dtype)
+
     def _pair_at(self, number: int, part: np.dtype[Any]) -> str:
         """Write where pairs of parts begin."""
         at = self.builder.emit("mul i64 %i0, 2")
@@ -101,13 +200,9 @@ class LoadsStores:
         self, number: int, dtype: np.dtype[Any], access: str, offset: int = 0
     ) -> VectorValue:
         """Write the reading of one vector of real elements."""
-        builder, n = self.builder, self.lanes
         where = self._place(number, dtype, access, offset)
         how = "load" if access == UNIT else "gather"
-        name, wide = self._loaded(dtype, n, where, "%mask", how)
-        if dtype.kind == "b":
-            name = builder.emit(f"icmp ne {wide} {name}, zeroinitializer")
-        return VectorValue(builder, name, dtype)
+        return self._truth(*self._loaded(dtype, self.lanes, where, "%mask", how), dtype)
 
     def _splat(self, number: int, dtype: np.dtype[Any]) -> VectorValue:
         """Write, before the loop, the reading of one element for all."""
@@ -524,7 +619,7 @@ class Writer:
         reads = [
             load_element(self.builder, f"%p{number}", dtype)
             for number, (dtype, _) in enumerate(self.loop.reads)
-        ]
+        ]  # also of what is gathered from
         values = self.computed(reads)
         for number, (arg, dtype, _) in enumerate(self.loop.writes):
             value = self.argument(arg, reads, values)
@@ -555,7 +650,9 @@ class Writer:
                 moved(each, builder) if builder is ahead else each
                 for each in (self.argument(arg, reads, values, builder) for arg in op.args)
             ]
-            if op.function is conversion:
+            if op.kind.is_gather:
+                value = self.gathered(op, args[1:], alike)
+            elif op.function is conversion:
                 value = cast(args[0], op.dtypes[-1])
             else:
                 value = lowered(builder, op.function, op.dtypes, args)
@@ -564,12 +661,29 @@ class Writer:
         self.builder.declarations |= ahead.declarations
         return values
 
-    def same_for_all(self) -> set[int]:
-        """Give the operations whose results all elements share, which come before the loop."""
-        found: set[int] = set()
-        same = {~k for k, (_, access) in enumerate(self.loop.reads) if access == SAME}
-        for number, op in enumerate(self.loop.ops if not self.loop.single else ()):
-            if all(isinstance(arg, Literal) or arg in found or arg in same for arg in op.args):
+    def gathered(
+        self, op: Op, indices: Sequence[VectorValue], alike: Container[Argument]
+    ) -> VectorValue:
+        """Write an operation that reads where indices lead."""
+        base, *given = op.args
+        assert isinstance(base, int)  # noqa: S101 - for mypy: it is what is read
+        asked: Any = op.function
+        read = self.loop.reads[~base]
+        if asked.function is search:
+            return self.operands.search(~base, read, *indices, *asked.rest)
+        same = all(isinstance(arg, Literal) or arg in alike for arg in given)
+        return self.operands.gather(~base, read, indices, asked.rest, alike=same)
+
+    def same_for_all(self) -> set[Argument]:
+        """Give the arguments that all elements share; operations among them precede the loop."""
+        if self.loop.single:
+            return set()
+        found: set[Argument] = {
+            ~k for k, (_, access) in enumerate(self.loop.reads) if access == SAME
+        }
+        for number, op in enumerate(self.loop.ops):
+            same = all(isinstance(arg, Literal) or arg in found for arg in op.args)
+            if same and not op.kind.is_gather:
                 found.add(number)
         return found
 
@@ -678,7 +792,15 @@ class Writer:
         builder.lines += splat("%left.all", many, "i64 %left", self.lanes)
         builder.lines.append(f"%mask = icmp ugt {many} %left.all, {iota(self.lanes)}")
         load, store = self.operands.load, self.operands.store
-        reads = [load(number, *read) for number, read in enumerate(self.loop.reads)]
+        given = [arg for op in self.loop.ops for arg in op.args[op.kind.is_gather :]]
+        given += [arg for arg, _, _ in self.loop.writes]
+        given += [each.arg for each in self.loop.epilogues]
+        reads = [
+            load(number, *read)
+            if ~number in given
+            else VectorValue(builder, "poison", read[0])  # others are gathered from
+            for number, read in enumerate(self.loop.reads)
+        ]
         values = self.computed(reads)
         first = len(reads)
         for number, (arg, dtype, access) in enumerate(self.loop.writes, start=first):

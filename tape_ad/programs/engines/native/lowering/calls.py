@@ -162,6 +162,15 @@ class Lowering:
         ref = self.ref(arg)
         return not any(stride % ref.dtype.alignment for stride in ref.strides)
 
+    def array(self, arg: Any) -> MemRef:
+        """Give the memory reference of an array, or of numbers that stand in the program."""
+        if type(arg) is Value:
+            return self.ref(arg)
+        array = np.empty((), object) if values_in((arg,)) else np.asarray(arg)
+        if array.dtype.hasobject:
+            raise NotLowerable(f"{type(arg).__name__} among arrays")
+        return self.constant(array)
+
     def constant(self, array: Any) -> MemRef:
         """Give the memory reference of an array that is the same at every replay."""
         value = Value.like(array)

@@ -9,22 +9,31 @@ from typing import Any
 import numpy as np
 from attrs import frozen
 
+from tape_ad.programs.engines.native import ir
+from tape_ad.programs.engines.native.codegen.compositions import is_index
+from tape_ad.programs.engines.native.codegen.elementwise import Bound
 from tape_ad.programs.engines.native.codegen.gathers import (
     ADD,
-    GATHER,
     MIXED,
     PUT,
     collecting,
-    gathering,
     marking,
     masking,
+    scattering,
 )
-from tape_ad.programs.engines.native.codegen.ir_builder import BOOL
-from tape_ad.programs.engines.native.ir import Callee, ExternalCall, Literal, MemRef, RuntimeCheck
+from tape_ad.programs.engines.native.codegen.ir_builder import BOOL, INT64
+from tape_ad.programs.engines.native.ir import (
+    Callee,
+    ExternalCall,
+    Literal,
+    MemRef,
+    RuntimeCheck,
+)
 from tape_ad.programs.engines.native.lowering.calls import (
     Lowering,
     NotLowerable,
     assignable,
+    converted,
     copy,
     fill,
 )
@@ -201,16 +210,51 @@ def flag(lowering: Lowering) -> MemRef:
     return byte
 
 
+def gather(lowering: Lowering, at: Picked, target: MemRef) -> None:
+    """Read elements where integers lead to, and see that none of those is out of bounds."""
+    axes = [*zip(at.geometry[::2], at.geometry[1::2], strict=True)]
+    nest = lowering.nest(target.shape)
+    function: Any = Bound(ir.gather, tuple(axes))
+    kinds = [at.base.dtype, *[INT64] * len(at.indices), target.dtype]
+    nest.write(nest.op(function, kinds, *map(nest.read, [at.base, *at.indices])), target)
+    for ref, (length, _) in zip(at.arrays, axes, strict=True):
+        require_within(lowering, ref, length)
+
+
+def require_within(lowering: Lowering, ref: MemRef, length: int) -> None:
+    """Leave indices to NumPy of which one is out of bounds, unless that is known."""
+    changing, known = lowering.memory_map.changing, lowering.memory_map.bounds
+    if known.get(ref, length + 1) <= length:
+        return
+    if changing is not None and ref.root not in changing:
+        known[ref] = length
+    nest = lowering.nest(ref.shape)
+    function: Any = Bound(is_index, (length,))
+    lowering.require(nest, nest.op(function, (INT64, BOOL), nest.read(ref)))
+
+
+ROW = 512
+"""Up to how many bytes that one index leads to are put or added at once."""
+
+
 def led(lowering: Lowering, what: str, at: Picked, source: MemRef, target: MemRef) -> None:
-    """Gather, put or add elements where integers lead to, and see that none is out of bounds."""
-    shape, status, none = at.shape, flag(lowering), (0,) * len(at.shape)
+    """Put or add elements where integers lead to, and see that none is out of bounds."""
     geometry = lowering.constant(np.array(at.geometry, np.int64))
-    reads = [geometry.along(shape, none), *at.indices]
+    refs = [*at.indices, source, target]
+    columns, size = at.shape[-1:], target.dtype.itemsize
+    steps = [ref.strides[-1:] for ref in refs]
+    if steps == [(0,)] * len(at.indices) + [(size,)] * 2 and columns[0] * size <= ROW:
+        refs = [ref.along(ref.shape[:-1], ref.strides[:-1]) for ref in refs]
+    else:
+        columns = (1,)
+    shape, status = refs[0].shape, flag(lowering)
+    none = (0,) * len(shape)
+    *reads, source, target = geometry.along(shape, none), *refs
     if what == MIXED:
         reads.append(repeated(lowering, at, geometry).along(shape, none))
-    callee = Callee(gathering(what, target.dtype, len(at.indices)), 0, what)
+    loop = scattering(what, target.dtype, len(at.indices), *columns)
     writes = [target, status.along(shape, none)]
-    lowering.loop(callee, shape, [*reads, source], writes, ordered=what != GATHER)
+    lowering.loop(Callee(loop, 0, what), shape, [*reads, source], writes, ordered=True)
     lowering.work.append(RuntimeCheck(status, 0))
 
 
@@ -239,7 +283,7 @@ def gathered(lowering: Lowering, ref: MemRef, key: Any, out: MemRef) -> None:
     at = picked(lowering, ref, key)
     if at.shape != out.shape or at.base.dtype != out.dtype:
         raise NotLowerable("a key that picks another shape")
-    led(lowering, GATHER, at, at.base, out)
+    gather(lowering, at, out)
 
 
 # Masks that choose as many elements as when the program was captured
@@ -341,7 +385,39 @@ def as_take_along_axis(lowering: Lowering) -> None:
     base = whole.spread(out.shape, (axis,))
     geometry = [ref.shape[axis], ref.strides[axis]]
     at = Picked(base, [integers], [integers.broadcast(out.shape)], geometry)
-    led(lowering, GATHER, at, at.base, out)
+    gather(lowering, at, out)
+
+
+CHECKED = 1024
+"""Up to how many numbers are seen to be in order; or as many as are looked for, if more."""
+
+
+def as_searchsorted(lowering: Lowering) -> None:
+    """Lower `numpy.searchsorted`, and leave to NumPy a list that is not in order, or has nan."""
+    given = lowering.options("a", "v", "side", "sorter")
+    a, v = (lowering.array(given[name]) for name in ("a", "v"))
+    dtype, side, out = np.promote_types(a.dtype, v.dtype), given.get("side", "left"), lowering.out
+    if given.get("sorter") is not None or side not in ("left", "right") or dtype.kind not in "iuf":
+        raise NotLowerable("it has options, or such dtypes")
+    known, changing = lowering.memory_map.searches, lowering.memory_map.changing
+    if (a, v, side) in known:
+        copy(lowering, known[a, v, side], out)
+        return
+    (count,) = a.shape
+    if count > max(CHECKED, math.prod(out.shape)):
+        raise NotLowerable("a longer list than there are numbers to look for")
+    if changing is not None and changing.isdisjoint((a.root, v.root, out.root)):
+        known[a, v, side] = out
+    a = converted(lowering, a, dtype)
+    kinds = (dtype, dtype, BOOL)
+    pair = [a.part(slice(count - 1)), a.part(slice(1, None))] if count > 1 else [a, a]
+    nest = lowering.nest(pair[0].shape)
+    lowering.require(nest, nest.op(np.less_equal, kinds, *map(nest.read, pair)))
+    nest = lowering.nest(out.shape)
+    key = nest.cast(nest.read(v.broadcast(out.shape)), dtype)
+    base = nest.read(a.along(out.shape, (0,) * len(out.shape)))
+    function: Any = Bound(ir.search, (count, *a.strides, side))
+    nest.write(nest.op(function, (dtype, dtype, INT64), base, key), out)
 
 
 def flattened(lowering: Lowering, ref: MemRef) -> MemRef:
@@ -592,6 +668,7 @@ def in_marks(marks: MemRef, window: Any) -> MemRef:
 
 LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     operator.getitem: as_getitem,
+    np.searchsorted: as_searchsorted,
     np.take: as_take,
     np.bincount: as_bincount,
     np.take_along_axis: as_take_along_axis,

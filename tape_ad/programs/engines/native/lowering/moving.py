@@ -9,7 +9,6 @@ import numpy as np
 from attrs import frozen
 
 from tape_ad.programs.capture.tracers import cast
-from tape_ad.programs.engines.native.codegen.gathers import GATHER
 from tape_ad.programs.engines.native.codegen.ir_builder import BOOL
 from tape_ad.programs.engines.native.ir import Literal, MemRef, is_c_order
 from tape_ad.programs.engines.native.lowering.calls import (
@@ -19,7 +18,7 @@ from tape_ad.programs.engines.native.lowering.calls import (
     copy,
     fill,
 )
-from tape_ad.programs.engines.native.lowering.indexing import Picked, led
+from tape_ad.programs.engines.native.lowering.indexing import Picked, gather
 from tape_ad.programs.program import Value, values_in
 from tape_ad.rules.maps.reductions import filled_with
 
@@ -162,14 +161,10 @@ def joined(lowering: Lowering) -> None:
 
 def operand(lowering: Lowering, arg: Any) -> MemRef:
     """Give the memory reference of an array, or of a number among arrays."""
+    ref = lowering.array(arg)
     if type(arg) is Value:
-        ref = lowering.ref(arg)
         complex_to_real(ref.dtype, lowering.out.dtype)
-        return ref
-    array = np.asarray(arg)
-    if array.dtype.hasobject or values_in((arg,)):
-        raise NotLowerable(f"{type(arg).__name__} among arrays")
-    return lowering.constant(array)
+    return ref
 
 
 def repeated(lowering: Lowering) -> None:
@@ -270,7 +265,7 @@ def picked_one_by_one(lowering: Lowering, moved: Any, sources: list[MemRef]) -> 
     if source.dtype != out.dtype:
         raise NotLowerable("too many pieces of another dtype")
     at = Picked(base, [ways], [ways], [int(moved.max()) - lowest + 1, 1])
-    led(lowering, GATHER, at, base, out)
+    gather(lowering, at, out)
 
 
 def padded(lowering: Lowering) -> None:

@@ -132,8 +132,9 @@ class Group:
             if length != self.extent:
                 continue
             aligned = dict(self._aligned)
+            gathered = slot.gathered
             for ref in slot.refs:
-                found = axis_of(ref, axis)
+                found = UNALIGNED if ref in gathered else axis_of(ref, axis)
                 if aligned.setdefault(ref.root, found) != found:
                     aligned[ref.root] = UNALIGNED
             if not any(aligned.get(root, 0) == UNALIGNED for root in written):
