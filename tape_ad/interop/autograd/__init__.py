@@ -43,7 +43,7 @@ publish(
             f"{__name__}.extend:Box getval isbox notrace_primitive primitive subval subvals"
         ],
         "util": [
-            f"{__name__}.test_util:func quick_grad_check",
+            f"{__name__}.test_util:quick_grad_check",
             f"{__name__}.extend:subval subvals",
         ],
         "wrap_util": [

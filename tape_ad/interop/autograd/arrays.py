@@ -1,39 +1,31 @@
 """NumPy's functions that take nested lists of handles, and its types of whole numbers.
 
-NumPy makes an array of a list before it asks what is in it, which handles refuse.
+NumPy makes an array of a list before it asks what is in it, which handles refuse. So what stands
+for its functions in the copies that `tape_ad.differentiable` makes is called in their place.
 """
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tape_ad import Tensor
-from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.interop.autograd.extend import notrace_primitive
-from tape_ad.interop.autograd.spaces import holds_handles, plain
+from tape_ad.interop.autograd.spaces import plain
+from tape_ad.transforms.differentiable import (
+    decorator,  # noqa: F401 - which fills the table
+)
+from tape_ad.transforms.differentiable.numpy_names import as_array_handle, holds
+from tape_ad.transforms.differentiable.table import replaced
 
-__all__ = [
-    "append",
-    "array",
-    "asanyarray",
-    "asarray",
-    "ascontiguousarray",
-    "c_",
-    "full",
-    "full_like",
-    "make_diagonal",
-    "metadata",
-    "r_",
-    "row_stack",
-    "select",
-    "where",
-]
+__all__ = ["c_", "make_diagonal", "metadata", "r_", "row_stack", "select", "where"]
 
-Function = Callable[..., Any]
+MAKING = ("array", "asarray", "asanyarray", "ascontiguousarray", "full", "full_like")
+"""Functions that make an array, and refuse a handle."""
 
 TAKING_LISTS = (
+    *("append", "vstack", "hstack", "dstack", "column_stack", "stack", "concatenate"),
     *("sum", "prod", "mean", "std", "var", "median", "average", "ptp", "nansum", "nanmean"),
     *("max", "min", "amax", "amin", "cumsum", "cumprod", "diff", "trapezoid"),
     *("ravel", "reshape", "transpose", "squeeze", "expand_dims", "tile", "repeat", "roll"),
@@ -42,74 +34,28 @@ TAKING_LISTS = (
 )
 """Functions that programs call with lists of handles. No ufunc is among them."""
 
-JOINING = ("vstack", "hstack", "dstack", "column_stack", "stack", "concatenate")
-"""Those that take a sequence of arrays anyway, each of which may be a list."""
-
 
 def gathered(value: Any) -> Any:
     """Join what nested lists and tuples, or an array of objects, have of handles to one array."""
-    if type(value) is Tensor or not holds_handles(value):
-        return value
-    if type(value) is np.ndarray:
-        return np.stack(list(value.flat)).reshape(value.shape)
-    return np.stack([gathered(each) for each in value])
+    return as_array_handle(value) if holds(value) else value
 
 
-def taking_lists(function: Function) -> Function:
-    """Let a function of NumPy's take nested lists of handles."""
+def is_listed(value: Any) -> bool:
+    """Tell whether something is no handle, and has some in it."""
+    return type(value) is not Tensor and holds(value)
+
+
+def taking_lists(function: Any, refused: Callable[[Any], bool] = is_listed) -> Any:
+    """Let a function of NumPy's take what it refuses, as it does in `tape_ad.differentiable`."""
+    of_handles = replaced(function)
 
     @functools.wraps(function)
     def public(*args: Any, **kwargs: Any) -> Any:
-        return function(*map(gathered, args), **kwargs)
+        if any(map(refused, (*args, *kwargs.values()))):
+            return of_handles(*args, **kwargs)
+        return function(*args, **kwargs)
 
     return public
-
-
-def joining(function: Function) -> Function:
-    """Let a function of NumPy's that takes a sequence of arrays take lists of handles in it."""
-
-    @functools.wraps(function)
-    def public(arrays: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
-        if type(arrays) is Tensor or not isinstance(arrays, (list, tuple)):
-            return function(arrays, *args, **kwargs)
-        return function([gathered(each) for each in arrays], *args, **kwargs)
-
-    return public
-
-
-def array(
-    A: Any,  # noqa: N803 - HIPS autograd's name
-    dtype: Any = None,
-    *,
-    copy: bool | None = True,
-    order: Any = "K",
-    subok: bool = False,
-    ndmin: int = 0,
-    like: Any = None,
-) -> Any:
-    """Make an array, also of nested lists and tuples with handles in them; see `numpy.array`."""
-    made = gathered(A)
-    if type(made) is not Tensor:
-        options = {} if like is None else {"like": like}
-        return np.array(A, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **options)
-    if dtype is not None and np.dtype(dtype) != made.dtype:
-        made = made.astype(dtype)
-    elif made is A and copy:
-        made = made.copy("K" if order is None else order)
-    return made[(None,) * (ndmin - made.ndim)] if ndmin > made.ndim else made
-
-
-def asarray(a: Any, dtype: Any = None, order: Any = None, **kwargs: Any) -> Any:
-    """Make an array of what is none; see `numpy.asarray`."""
-    made = gathered(a)
-    if type(made) is not Tensor:
-        return np.asarray(a, dtype, order, **kwargs)
-    return made if dtype is None or np.dtype(dtype) == made.dtype else made.astype(dtype)
-
-
-def append(arr: Any, values: Any, axis: int | None = None) -> Any:
-    """Join two arrays; see `numpy.append`."""
-    return np.append(gathered(arr), gathered(values), axis=axis)
 
 
 def where(condition: Any, *args: Any, **kwargs: Any) -> Any:
@@ -134,22 +80,6 @@ def holds_arrays(value: Any) -> bool:
     return hasattr(value, "dtype")
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None, **kwargs: Any) -> Any:
-    """Make an array full of one number, which may be a handle; see `numpy.full`."""
-    value = gathered(fill_value)
-    if type(value) is not Tensor:
-        return np.full(shape, fill_value, dtype, **kwargs)
-    return asarray(np.broadcast_to(value, shape), dtype).copy()
-
-
-def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, **kwargs: Any) -> Any:
-    """Make an array like another, full of one number; see `numpy.full_like`."""
-    value = gathered(fill_value)
-    if type(value) is not Tensor:
-        return np.full_like(a, fill_value, dtype, shape=shape, **kwargs)
-    return full(np.shape(a) if shape is None else shape, value, dtype or np.result_type(a))
-
-
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     """Choose among arrays by conditions; see `numpy.select`."""
     conditions = [np.asarray(each) for each in condlist]
@@ -172,33 +102,19 @@ def metadata(A: Any) -> tuple[Any, ...]:  # noqa: N803 - HIPS autograd's name
 class Joined:
     """``r_[...]`` and ``c_[...]``, also of handles."""
 
-    def __init__(self, plainly: Any, axis: int) -> None:
+    def __init__(self, plainly: Any) -> None:
         self.plainly = plainly
-        self.axis = axis
 
     def __getitem__(self, key: Any) -> Any:
-        parts = key if isinstance(key, tuple) else (key,)
-        if not any(map(holds_handles, parts)):
-            return self.plainly[key]
-        if any(isinstance(part, str) for part in parts):
-            raise UnsupportedArgumentError(
-                "r_ and c_ take no directive in a string together with handles; write "
-                "np.concatenate"
-            )
-        arrays = [self.plainly[part] if isinstance(part, slice) else part for part in parts]
-        if self.axis:
-            return joining(np.column_stack)(arrays)
-        return joining(np.concatenate)([np.atleast_1d(gathered(each)) for each in arrays])
+        return (replaced(self.plainly) if holds(key) else self.plainly)[key]
 
 
-r_ = Joined(np.r_, 0)
-c_ = Joined(np.c_, 1)
-asanyarray = asarray
-ascontiguousarray = asarray
-row_stack = joining(np.vstack)
+r_ = Joined(np.r_)
+c_ = Joined(np.c_)
+row_stack = taking_lists(np.vstack)
 
 vars().update({name: taking_lists(getattr(np, name)) for name in TAKING_LISTS})
-vars().update({name: joining(getattr(np, name)) for name in JOINING})
+vars().update({name: taking_lists(getattr(np, name), holds) for name in MAKING})
 
 
 class OfIntegers(type):

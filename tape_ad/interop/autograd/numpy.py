@@ -14,7 +14,7 @@ from tape_ad.interop.autograd.modules import falling_back, publish
 ARRAYS = arrays.__name__
 __version__ = numpy_version = np.__version__
 
-NAMES = sorted({*np.__all__, *arrays.__all__, *arrays.TAKING_LISTS, *arrays.JOINING} - {"test"})
+NAMES = sorted({*np.__all__, *arrays.__all__, *arrays.MAKING, *arrays.TAKING_LISTS} - {"test"})
 __all__ = list(NAMES)
 __getattr__ = falling_back(globals(), ARRAYS, "numpy")
 

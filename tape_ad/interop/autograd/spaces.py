@@ -84,7 +84,6 @@ class VSpace:
 
     def __init__(self, value: Any) -> None:
         self._zeros = map_leaves(zeros_like, value)
-        self._spaces = map_leaves(lambda leaf, path: f"{leaf.dtype}{leaf.shape}", self._zeros)
 
     @property
     def shape(self) -> Any:
@@ -170,13 +169,14 @@ class VSpace:
         return unflatten(self._zeros, map(function, *map(flatten, vectors)))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, VSpace) and bool(self._spaces == other._spaces)
+        return isinstance(other, VSpace) and repr(self) == repr(other)
 
     def __hash__(self) -> int:
-        return hash(repr(self._spaces))
+        return hash(repr(self))
 
     def __repr__(self) -> str:
-        return f"VSpace({self._spaces!r})"
+        spaces = map_leaves(lambda leaf, path: f"{leaf.dtype}{leaf.shape}", self._zeros)
+        return f"VSpace({spaces!r})"
 
 
 class SparseObject:

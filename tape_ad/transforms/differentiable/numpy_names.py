@@ -1,7 +1,5 @@
 """NumPy's functions that would turn handles into plain arrays, and what they do in copies."""
 
-import functools
-import itertools
 import operator
 from collections.abc import Callable, Iterator
 from typing import Any, Self
@@ -594,24 +592,6 @@ class Elementwise:
         if results and isinstance(results[0], tuple):  # of several outputs
             return tuple(gathered([*each], shape) for each in zip(*results, strict=True))
         return gathered(results, shape)
-
-    def reduce(self, array: Any, axis: int = 0) -> Any:
-        """Combine the elements along an axis, one after the other."""
-        return functools.reduce(self, self.along(array, axis))
-
-    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None) -> Any:
-        """Combine the elements along an axis, and keep what there is after each."""
-        return np.stack([*itertools.accumulate(self.along(array, axis), self)], axis)
-
-    def outer(self, a: Any, b: Any) -> Any:
-        """Call the function for each pair of elements."""
-        a, b = map(as_array_handle, (a, b))
-        return self(np.reshape(a, a.shape + (1,) * b.ndim), b)
-
-    def along(self, array: Any, axis: int) -> Iterator[Any]:
-        """Give the parts of an array along an axis."""
-        array = as_array_handle(array)
-        return (np.take(array, i, axis) for i in range(array.shape[axis]))
 
     def core_axes(self, count: int) -> list[int]:
         """Say how many last axes of each argument the function takes as a whole."""

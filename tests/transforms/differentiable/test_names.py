@@ -292,11 +292,6 @@ def of_poly1d(x: Any) -> Any:
 FIXED = np.poly1d([1.0, 2.0, 3.0])
 
 
-def of_what_frompyfunc_makes(x: Any) -> Any:
-    combine = np.frompyfunc(lambda a, b: a + a * b, 2, 1)
-    return combine.reduce(x) + combine.accumulate(x)[2] + np.sum(combine.outer(x, x) ** 2)
-
-
 def ordered_by_nditer(x: Any) -> Any:
     turned, total = x.reshape(2, 2).T, 0.0
     each: Any
@@ -634,7 +629,6 @@ ROWS: dict[str, Function] = {
     "poly1d": of_poly1d,
     "apply_over_axes": lambda x: np.sum(np.apply_over_axes(np.sum, np.outer(x, x), [0, 1])) ** 2,
     "nditer in the order of memory": ordered_by_nditer,
-    "what frompyfunc makes": of_what_frompyfunc_makes,
     "triangular": drawn("triangular", -1.0, 0, 2.0),
     "triangular of all": drawn("triangular", 3, 0, 2, (2, 3)),
     "shuffle and permuted": shuffled,
@@ -716,6 +710,7 @@ def test_a_name_keeps_the_second_derivative(name: str) -> None:
             "drop its gradient",
         ),
         (lambda x: np.sum(np.eye(4).view(np.matrix) * x), ta.errors.DtypeError, "np.asarray of a"),
+        (lambda x: np.frompyfunc(max, 2, 1).reduce(x), ta.errors.NoRuleError, "no rule"),
         (lambda x: np.sum(Metres(x)), ta.errors.NoRuleError, "Metres is a subclass of numpy"),
         (lambda x: np.ma.masked_less(x, 0.4).sum(), ta.errors.ConversionError, "drop its gradient"),
     ],
