@@ -350,7 +350,8 @@ class FreeVariables:
                 if attribute(vars(builtins).get(name), "__module__") != "builtins":
                     self.note(Variable(vars(builtins), name, name), names, DEPTH)
             self.imported(name, str(outside.get("__package__") or ""), names)
-        self.missing(sys.modules, own.doubtful - sys.modules.keys())
+        if own.doubtful:
+            self.missing(sys.modules, own.doubtful - sys.modules.keys())
 
     def take(self, own: Names) -> None:
         """Add the names in the code of a function to those of the others."""
