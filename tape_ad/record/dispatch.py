@@ -362,6 +362,7 @@ def record_several(function: Function, args: tuple[Any, ...], ambient: Any) -> A
     return handle
 
 
+may_share: Callable[..., bool] = np.may_share_memory  # whose stub knows no other efforts
 EFFORT = 100
 """How hard it is looked for whether arrays have memory together; columns of a matrix have none."""
 
@@ -381,7 +382,7 @@ def keep_operands(handle: Any, operands: tuple[Any, ...]) -> None:
             each = operand if type(operand) in PLAIN_TYPES else shown_by(operand)
             if isinstance(each, ndarray):
                 for array in arrays_in(kept, set()):
-                    if array is each or np.may_share_memory(array, each, max_work=EFFORT):
+                    if array is each or may_share(array, each, max_work=EFFORT):
                         record._keep(node, each)
 
 
