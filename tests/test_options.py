@@ -1,5 +1,6 @@
 """Every option of the public functions is used: nonsense in its place is an error."""
 
+import functools
 import importlib
 import inspect
 import re
@@ -388,6 +389,63 @@ def own_parameters(function: Any) -> list[inspect.Parameter]:
         return list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         return []
+
+
+# Methods
+
+MATRIX = np.arange(6.0).reshape(2, 3)
+
+METHOD_ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    "astype": (float,),
+    "clip": (0.0, 3.0),
+    "dot": (np.ones(3),),
+    "repeat": (2,),
+    "reshape": (3, 2),
+    "take": ([0],),
+    "to_device": ("cpu",),
+}
+"""What methods of handles are given beside options."""
+
+
+def methods() -> Iterator[Any]:
+    """List the options of all public methods of handles, steps of optimizers, and pages."""
+    for name in dir(ta.Tensor):
+        method = inspect.getattr_static(ta.Tensor, name)
+        if inspect.isfunction(method) and (name == "grad" or name[0] != "_"):
+            given = METHOD_ARGUMENTS.get(name, ())
+            for each in own_parameters(method)[1 + len(given) :]:
+                if each.default is not each.empty:
+                    call = functools.partial(called_on_handle, name, given)
+                    yield pytest.param(call, each.name, id=f"{name}-{each.name}")
+    for kind in (optim.SGD, optim.Adagrad, optim.Adam, optim.AdamW, optim.RMSprop):
+        yield pytest.param(functools.partial(updated, kind), "lr", id=f"{kind.__name__}-lr")
+    for option in ("path", "gradients"):
+        yield pytest.param(shown, option, id=f"show-{option}")
+
+
+def called_on_handle(name: str, given: tuple[Any, ...], **options: Any) -> Any:
+    x = ta.ComputationRecord().tensor(MATRIX[:1] if name == "squeeze" else MATRIX)
+    return getattr(x, name)(*given, **({"seed": MATRIX} if name == "grad" else {}) | options)
+
+
+def updated(kind: Any, **options: Any) -> Any:
+    optimizer = kind(lr=0.1)
+    return optimizer.update({"w": X}, {"w": X}, {}, **options)
+
+
+def shown(**options: Any) -> Any:
+    record = ta.ComputationRecord()
+    np.sum(record.tensor(X))
+    with tempfile.TemporaryDirectory() as folder:
+        record.show(**{"path": f"{folder}/page.html"} | options)
+
+
+@pytest.mark.parametrize(("call", "name"), list(methods()))
+def test_nonsense_for_a_method_is_an_error(call: Call, name: str) -> None:
+    call()
+    for nonsense in (Nonsense(), *([] if name in ("where", "copy") else ["nonsense"])):
+        with pytest.raises((TypeError, ValueError, AttributeError)):
+            call(**{name: nonsense})
 
 
 # Of functions of NumPy and SciPy: where theirs finds an option to be nonsense, so do ours

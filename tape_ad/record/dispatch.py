@@ -404,6 +404,7 @@ def keep_shared(handle: Any, held: list[Any], operands: tuple[Any, ...]) -> None
                 break
 
 
+may_share: Callable[..., bool] = np.may_share_memory  # whose stub knows no other efforts
 EFFORT = 100
 """How hard it is looked for whether arrays have memory together; columns of a matrix have none."""
 
@@ -411,7 +412,7 @@ EFFORT = 100
 def may_share_memory(one: Any, other: Any) -> bool:
     """Tell whether two arrays may share memory, as two that own theirs do not."""
     apart = one.base is other.base is None
-    return not apart and bool(np.may_share_memory(one, other, max_work=EFFORT))
+    return not apart and may_share(one, other, max_work=EFFORT)
 
 
 def record_item(x: Any, key: Any) -> Any:

@@ -11,6 +11,7 @@ import tape_ad as ta
 from tape_ad.errors import TieError, UnsupportedArgumentError
 from tape_ad.scipy import stats
 from tape_ad.testing import check_grads
+from tests.rules.checks import central_difference
 
 Array = Any
 
@@ -62,6 +63,23 @@ def test_plain_arrays_give_scipys_own_results() -> None:
     assert type(stats.linregress(SAMPLE, OTHER)) is type(scipy.stats.linregress(SAMPLE, OTHER))
     assert stats.skew(SAMPLE, nan_policy="omit") == scipy.stats.skew(SAMPLE, nan_policy="omit")
     assert stats.describe(SAMPLE) == scipy.stats.describe(SAMPLE)
+
+
+@pytest.mark.filterwarnings("ignore")  # of SciPy's, for the column without a value
+@pytest.mark.parametrize("name", ["tmean", "tvar", "tstd", "tsem"])
+def test_a_column_with_no_value_within_limits_has_no_moment(name: str) -> None:
+    table = np.stack([SAMPLE[:4] + 50.0, np.arange(4.0)], axis=1)
+    handle = ta.ComputationRecord().tensor(table)
+    theirs = getattr(scipy.stats, name)
+    found = getattr(stats, name)(handle, (0.0, 3.0), axis=0)
+    assert np.isnan(found.data[0])
+    np.testing.assert_array_equal(found.data, theirs(table, (0.0, 3.0), axis=0))
+    slopes = found[1].grad().wrt(handle)
+    (expected,) = central_difference(
+        lambda at: [theirs(at[0], (-1.0, 3.5), axis=0)[1]], [table], [np.cos(table)]
+    )
+    assert np.sum(slopes * np.cos(table)) == pytest.approx(expected, rel=1e-7)
+    assert not np.any(slopes[:, 0])
 
 
 @pytest.mark.parametrize("lmbda", [0.0, 0.4, 2.0])

@@ -256,6 +256,29 @@ def test_a_method_of_scipys_array_that_takes_no_handle_says_what_does(name: str)
         a.multiply(t[0] * a)
 
 
+def filled_with(a: Any) -> None:
+    scipy.sparse.lil_array(DENSE)[:, :] = a
+
+
+def added_to(a: Any) -> None:
+    into = scipy.sparse.lil_array(DENSE)
+    into += a
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        *(filled_with, added_to, lambda a: np.asarray(a, float)),
+        *(lambda a: scipy.sparse.vstack([MATRIX, a]), lambda a: scipy.sparse.kron(MATRIX, a)),
+    ],
+    ids=["assignment", "in place", "np.asarray", "vstack", "kron"],
+)
+def test_what_makes_a_plain_matrix_of_one_of_a_handle_says_what_does_not(use: Any) -> None:
+    a = ta.ComputationRecord().tensor(2.0) * MATRIX
+    with pytest.raises(ConversionError, match=r"holds the elements of a handle.*a = a \+ b"):
+        use(a)
+
+
 @pytest.mark.parametrize("compare", [operator.eq, operator.ne, operator.lt, operator.ge])
 @pytest.mark.parametrize("other", [0.3, MATRIX * 2, DENSE], ids=["number", "sparse", "dense"])
 def test_comparisons_are_plain_and_scipys(compare: Callable[..., Any], other: Any) -> None:

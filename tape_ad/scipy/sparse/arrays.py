@@ -338,8 +338,14 @@ class SparseArray:
     __lt__, __le__ = compared(operator.lt), compared(operator.le)
     __gt__, __ge__ = compared(operator.gt), compared(operator.ge)
 
-    def __array__(self, *args: Any, **options: Any) -> Any:
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         frame, name = sys._getframe(1), type(self).__name__
+        if frame.f_code.co_name == "__init__" or np.dtype(dtype or object) != object:
+            raise ConversionError(
+                f"a {name} of tape_ad.scipy.sparse holds the elements of a handle, which plain "
+                "arrays cannot; write functions of tape_ad.scipy.sparse in place of SciPy's, "
+                "a = a + b for a += b, or b.toarray()"
+            )
         while frame.f_code.co_name in MULTIPLYING and frame.f_back is not None:
             frame = frame.f_back
         if frame is not sys._getframe(1) and frame.f_code.co_name != "__mul__":  # an operator's

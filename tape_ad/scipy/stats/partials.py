@@ -328,6 +328,8 @@ class At:
             found = self.derived(self.method, np.where(still, 0.5, self.x), k + 1)
             if found is not None:
                 return np.where(still, np.where(np.isinf(y), np.nan, 0.0), found)
+        if has_bounds_that_move(self.name):  # beyond which it may be rounded, to a density of 0
+            y = np.clip(y, *self.ends())
         density = self.density(y)
         still = np.equal(density, 0) | at_pole(density, y)
         slope = (
@@ -408,8 +410,6 @@ def inverses(at: At, position: int, last: int) -> Array:
         return held(at.out, np.False_, np.ones(np.shape(at.out)))
     sign, function = (1.0, ppf) if at.method == "ppf" else (-1.0, isf)
     y = at.standard(function, at.x)
-    if has_bounds_that_move(at.name):  # beyond which it may be rounded, to where nothing moves it
-        y = np.clip(y, *at.ends())
     if position == last:
         return held(at.out, np.False_, y)
     if position == 0:
