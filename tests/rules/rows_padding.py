@@ -50,7 +50,7 @@ ROWS: list[Row] = [
             prepare=lambda x, key=key: [x[1], x[key]],
             note=f"values {note}",
             complex=True,
-            nodes=3,
+            nodes=40,
             no_jax="JAX does not trace the values" if mode == "linear_ramp" else "",
         )
         for mode, name in (("constant", "constant_values"), ("linear_ramp", "end_values"))

@@ -32,7 +32,7 @@ def test_a_linear_mode_is_its_own_partial_for_all_widths(
     for width in np.ndindex(12, 12):
         widths = (width, (1, 0))
         expected = pad(x, widths, **options)
-        partial = padding.of_array(expected, x, np.zeros(()), widths, **options)
+        partial = padding.of_array(expected, x, widths, **options)
         close([partial.push(x)], [expected], 1e-14)
 
 

@@ -10,8 +10,8 @@ from tape_ad.base.arrays.overridable import as_in_key, batch_in, whole
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules import facts
 from tape_ad.rules.base import Call, Entry, along, as_array, rule
-from tape_ad.rules.maps import SAME, Adjoint, Array, Chain, Index, LinearMap, Shape, Stretch
-from tape_ad.rules.maps.patterns import ALL, Pattern, dense, joined, reads, separable
+from tape_ad.rules.maps import SAME, Adjoint, Array, Chain, Index, LinearMap, Shape
+from tape_ad.rules.maps.patterns import ALL, Pattern, joined, reads, separable
 from tape_ad.rules.numpy import bodies
 from tape_ad.rules.plain_maps import PlainMap, summed_by_index
 
@@ -228,30 +228,53 @@ def statistics(
 
 
 def pad_signature(array: Array, pad_width: Any, mode: Any = "constant", **options: Any) -> Call:
-    """Sort the arguments of `numpy.pad`; the values to pad with are its second operand."""
+    """Sort the arguments of `numpy.pad`; values that are no constants are joined to it first."""
     if callable(mode):
         raise UnsupportedArgumentError(
             "np.pad: a function as mode= is given plain arrays to write to, which would drop the "
             "gradient; pad by one of the named modes, or np.concatenate the margins"
         )
-    values = options.pop(VALUES[mode], 0) if mode in VALUES else 0
-    return (array, values), {"pad_width": pad_width, "mode": mode, **options}
+    name = VALUES.get(mode, "")
+    values = options.get(name)
+    if hasattr(values, "shape") and not isinstance(values, (np.ndarray, np.generic)):
+        del options[name]
+        array = with_values(array, widths_of(array.ndim, pad_width), mode, values)
+        pad_width, mode = 0, "constant"
+    return (array,), {"pad_width": pad_width, "mode": mode, **options}
 
 
-def pad(array: Array, values: Array, pad_width: Any, mode: str, **options: Any) -> Array:
-    """Pad, with values that may be a handle of an enclosing record."""
-    if mode == "constant" and type(values) is int and type(array) is np.ndarray and not options:
+def pad(array: Array, pad_width: Any, mode: str, **options: Any) -> Array:
+    """Call `numpy.pad`, or pad with zeros in less time."""
+    number = options.get(VALUES["constant"], 0)
+    plain = type(array) is np.ndarray and type(number) is int and number == 0
+    if mode == "constant" and plain and options.keys() <= {VALUES["constant"]}:
         widths = plain_widths(array.ndim, pad_width)
-        if widths is not None and values == 0:
+        if widths is not None:
             return in_zeros(array, widths)
-    if mode not in VALUES:
-        return np.pad(array, pad_width, mode, **options)  # type: ignore[call-overload]  # any mode
-    if not hasattr(values, "shape") or isinstance(values, (np.ndarray, np.generic)):
-        options[VALUES[mode]] = values
-        return np.pad(array, pad_width, mode, **options)  # type: ignore[call-overload]  # any mode
-    out = np.pad(array, pad_width, mode, **options)  # type: ignore[call-overload]  # any mode
-    partial = of_values(out, array, values, pad_width, mode)
-    return out + partial.push(values.astype(array.dtype))
+    return np.pad(array, pad_width, mode, **options)  # type: ignore[call-overload]  # any mode
+
+
+def with_values(array: Array, widths: Widths, mode: str, values: Array) -> Array:
+    """Pad with values that are no constants, or with what goes straight to them from the edges."""
+    ends = np.broadcast_to(values.astype(array.dtype), (array.ndim, 2))
+    for axis, width in enumerate(widths, -array.ndim):
+        margins = [
+            margin(array, axis, side, width[side], mode, ends[axis, side]) for side in (0, 1)
+        ]
+        if any(width):
+            array = np.concatenate([margins[0], array, margins[1]], axis)
+    return array
+
+
+def margin(array: Array, axis: int, side: int, length: int, mode: str, end: Array) -> Array:
+    """Make the margin before an axis, or that behind it, of what it ends in."""
+    if mode == "constant":
+        shape = list(array.shape)
+        shape[axis] = length
+        return np.broadcast_to(end, shape)
+    edge, options = array[along(axis, -side)], {"endpoint": False, "dtype": array.dtype}
+    ramp = np.linspace(end, edge, length, axis=axis, **options)
+    return np.flip(ramp, axis) if side else ramp
 
 
 def in_zeros(array: np.ndarray[Any, Any], widths: Widths) -> Array:
@@ -304,9 +327,7 @@ def margins_of(
         axis, length = number - ndim, shape[number]
         if not any(width):
             continue
-        if mode == "constant":
-            margins.append(Margins(axis, *width, length))
-        elif mode == "linear_ramp":
+        if mode == "linear_ramp":
             margins.append(ramp(axis, length, width))
         elif options.get("reflect_type") == "odd":
             margins.append(odd(axis, length, width, mode))
@@ -319,9 +340,7 @@ def margins_of(
     return margins
 
 
-def of_array(
-    out: Array, array: Array, values: Array, pad_width: Any, mode: str, **options: Any
-) -> LinearMap:
+def of_array(out: Array, array: Array, pad_width: Any, mode: str, **options: Any) -> LinearMap:
     """Make the partial with respect to the array."""
     widths = widths_of(array.ndim, pad_width)
     if mode in ("constant", "empty"):
@@ -330,78 +349,11 @@ def of_array(
     return Chain(tuple(margins)) if margins else SAME
 
 
-def of_values(
-    out: Array, array: Array, values: Array, pad_width: Any, mode: str, **options: Any
-) -> LinearMap:
-    """Make the partial with respect to the values that the margins are made of, or end in."""
-    ndim = array.ndim
-    widths = widths_of(ndim, pad_width)
-    margins = margins_of(out, array.shape, widths, mode, options)
-    return Chain((Stretch(np.shape(values), (ndim, 2)), Ends(array.shape, tuple(margins))))
-
-
-@define(eq=False, repr=False)
-class Ends:
-    """What two values for each axis add to a padded array, through all margins made after it.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Of the array before it is padded.
-    margins : tuple of Margins
-        Whatever is missing to 1 in the weight of an edge is the weight of the value.
-    """
-
-    pattern = dense
-    shape: Shape
-    margins: tuple[Margins, ...]
-
-    def parts(self, each: Margins) -> list[tuple[Array, int, tuple[Any, ...]]]:
-        """List the weights of the two values of an axis, and where they go."""
-        ends = ((each.first, 0, slice(0, each.before)), (each.last, 1, slice(each.before, None)))
-        return [
-            (
-                np.ones(each.before + each.after)[part] if edge is None else 1 - edge[part],
-                side,
-                (len(self.shape) + each.axis, side),
-            )
-            for edge, side, part in ends
-        ]
-
-    def push(self, t: Array) -> Array:
-        stack = t.shape[:-2]
-        x = np.zeros(stack + self.shape, t.dtype)
-        for each in self.margins:
-            pieces = [np.zeros(x.shape, t.dtype)]
-            for weights, side, place in self.parts(each):
-                shape = list(x.shape)
-                shape[each.axis] = len(weights)
-                value = t[(..., *place)].reshape(stack + (1,) * len(self.shape))
-                piece = np.broadcast_to(each.weighted(value, weights), shape)
-                pieces.insert(len(pieces) * side, piece)
-            x = each.push(x) + np.concatenate(pieces, axis=each.axis)
-        return x
-
-    def pull(self, ct: Array) -> Array:
-        axes = tuple(range(-len(self.shape), 0))
-        none = np.zeros(ct.shape[: ct.ndim - len(self.shape)], ct.dtype)
-        sums = [[none, none] for _ in self.shape]
-        for each in reversed(self.margins):
-            stop = each.before + each.length
-            sides = (slice(0, each.before), slice(stop, None))
-            for weights, side, (number, _) in self.parts(each):
-                margin = ct[along(each.axis, sides[side])]
-                sums[number][side] = np.add.reduce(each.weighted(margin, weights), axis=axes)
-            ct = each.pull(ct)
-        return np.stack([np.stack(pair, axis=-1) for pair in sums], axis=-2)
-
-
 def ramped(array: Array, pad_width: Any, mode: str, *, end_values: Any) -> Array:
-    """Pad with what goes straight to given values: with what goes to 0, and what they add."""
+    """Pad with what goes straight to given values."""
     if array.dtype.kind not in "fc":
         raise bodies.NO_BODY  # which is rounded
-    out, values = np.pad(array, pad_width, mode="linear_ramp"), as_array(end_values)
-    return out + of_values(out, array, values, pad_width, mode).push(values.astype(array.dtype))
+    return with_values(array, widths_of(array.ndim, pad_width), mode, as_array(end_values))
 
 
 def moved(given: Mapping[str, Any]) -> facts.Facts:
@@ -418,7 +370,5 @@ def moved(given: Mapping[str, Any]) -> facts.Facts:
 
 
 PADDING: dict[Any, Entry] = {
-    np.pad: rule(
-        of_array, of_values, signature=pad_signature, compute=pad, facts=facts.depending(moved)
-    ),
+    np.pad: rule(of_array, signature=pad_signature, compute=pad, facts=facts.depending(moved)),
 }
