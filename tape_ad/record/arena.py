@@ -184,16 +184,12 @@ def arrays_in(held: Any) -> list[np.ndarray[Any, Any]]:
     seen: set[int] = set()
     waiting = [held]
     for value in waiting:  # which grows
-        kind = type(value)
-        if kind is np.ndarray:
+        kind: Any = type(value)
+        if isinstance(value, np.ndarray):
             found.append(value)
-            continue
-        names = fields_of(kind)
-        if names is SEQUENCE:
+        elif kind is tuple or kind is list:
             waiting += value
-        elif names is ARRAY:
-            found.append(value)
-        elif names and id(value) not in seen:
+        elif (names := fields_of(kind)) and id(value) not in seen:
             seen.add(id(value))
             for name in names:
                 waiting.append(getattr(value, name))
@@ -206,17 +202,11 @@ def fields_of(kind: type) -> tuple[str, ...]:
 
     Arrays of other kinds than NumPy's have none.
     """
-    if kind is tuple or kind is list:
-        return SEQUENCE
-    if issubclass(kind, np.ndarray):
-        return ARRAY
     fields = () if hasattr(kind, "__array_function__") else getattr(kind, "__attrs_attrs__", ())
-    return tuple(field.name for field in fields if field.type not in ARRAYLESS)
+    return tuple(field.name for field in fields if field.type not in WITHOUT_ARRAYS)
 
 
-ARRAY, SEQUENCE = ("array",), ("sequence",)  # of what has no fields
-
-ARRAYLESS = int, bool, float, str, tuple[int, ...]
+WITHOUT_ARRAYS = int, bool, float, str, tuple[int, ...]
 """What fields are declared as that no array is in."""
 
 

@@ -354,7 +354,7 @@ def record_several(function: Function, args: tuple[Any, ...], ambient: Any) -> A
         kind = type(x)
         if kind is Tensor and (record is None or x.record is record):
             record, values[place], beside[place] = x.record, x.data, HANDLE
-            handles.append((place, x))
+            handles.append((place, x.index))
         elif kind is ndarray:
             beside[place] = ARRAY, x.shape, x.dtype
         elif kind not in PLAIN_TYPES:
@@ -363,8 +363,8 @@ def record_several(function: Function, args: tuple[Any, ...], ambient: Any) -> A
         known = PLAIN_TYPES.issuperset(map(type, values))  # so nothing has to be looked for again
         out = (getattr(function, "_implementation", function) if known else function)(*values)
         makers = FAST_RULES[function]
-        for place, x in handles:
-            parents.append(x.index)
+        for place, index in handles:
+            parents.append(index)
             partials.append(makers[place](out, *values))
     except ValueError as error:
         raise_with_name(function, args, error)
