@@ -185,17 +185,15 @@ def arrays_in(held: Any) -> list[np.ndarray[Any, Any]]:
     seen: set[int] = set()
     waiting = [held]
     for value in waiting:  # which grows
-        kind = type(value)
-        if kind is np.ndarray:
+        kind: Any = type(value)
+        if isinstance(value, np.ndarray):
             found.append(value)
-            continue
-        names = fields_of(kind)
-        if names is SEQUENCE:
+        elif kind is tuple or kind is list:
             waiting += value
-        elif names is ARRAY:
+        elif hasattr(kind, "__array_function__"):
             if isinstance(shown := shown_by(value), np.ndarray):
                 found.append(shown)
-        elif names and id(value) not in seen:
+        elif (names := fields_of(kind)) and id(value) not in seen:
             seen.add(id(value))
             for name in names:
                 waiting.append(getattr(value, name))
@@ -205,17 +203,11 @@ def arrays_in(held: Any) -> list[np.ndarray[Any, Any]]:
 @lru_cache(1024)
 def fields_of(kind: type) -> tuple[str, ...]:
     """Name the fields of a kind of map, or of what is in one, in which an array may be."""
-    if kind is tuple or kind is list:
-        return SEQUENCE
-    if hasattr(kind, "__array_function__"):
-        return ARRAY
     fields = getattr(kind, "__attrs_attrs__", ())
-    return tuple(field.name for field in fields if field.type not in ARRAYLESS)
+    return tuple(field.name for field in fields if field.type not in WITHOUT_ARRAYS)
 
 
-ARRAY, SEQUENCE = ("array",), ("sequence",)  # of what has no fields
-
-ARRAYLESS = int, bool, float, str, tuple[int, ...]
+WITHOUT_ARRAYS = int, bool, float, str, tuple[int, ...]
 """What fields are declared as that no array is in."""
 
 

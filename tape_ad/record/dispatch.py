@@ -16,7 +16,7 @@ from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.base.naming import called, function_name
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT, arrays_in, shown_by
-from tape_ad.record.call_metadata import ARRAY, HANDLE, NUMBERS, beside_several, unary_metadata
+from tape_ad.record.call_metadata import ARRAY, HANDLE, beside_several, unary_metadata
 from tape_ad.record.constants import as_constants, gives_constants
 from tape_ad.record.creation import created
 from tape_ad.record.messages.libraries import answer_to_scipy, in_a_library
@@ -264,7 +264,9 @@ def record_one(function: Function, x: Any) -> Any:
     return x.record.note(function, (x,), NO_OPTIONS, out, x.index, partial)
 
 
-def record_two(function: Function, x: Any, y: Any) -> Any:  # noqa: PLR0911, PLR0912 - straight lines
+def record_two(  # noqa: PLR0911, PLR0912, PLR0915 - straight lines
+    function: Function, x: Any, y: Any
+) -> Any:
     """Compute and record a function of two operands: in straight lines, where most calls go."""
     makers = straight_makers(function)
     x_kind, y_kind = type(x), type(y)
@@ -295,20 +297,22 @@ def record_two(function: Function, x: Any, y: Any) -> Any:  # noqa: PLR0911, PLR
             beside = None
         elif y_kind in PLAIN_TYPES:
             record, data, parents = x.record, x.data, x.index
-            beside = (HANDLE, y if y_kind in NUMBERS else (ARRAY, y.shape, y.dtype))
-            if type(data) not in PLAIN_TYPES and record.ambient is not None:
-                y = record.ambient.lift(y)
-            elif y_kind is ndarray:
-                array = y
+            if y_kind is ndarray:
+                array, beside = y, (HANDLE, (ARRAY, y.shape, y.dtype))
+            else:
+                beside = HANDLE, y
+            if record.ambient is not None and type(data) not in PLAIN_TYPES:
+                array, y = None, record.ambient.lift(y)
             out = function(data, y)
             partials = makers[0](out, data, y)
         elif x_kind in PLAIN_TYPES:
             record, data, parents = y.record, y.data, y.index
-            beside = (x if x_kind in NUMBERS else (ARRAY, x.shape, x.dtype), HANDLE)
-            if type(data) not in PLAIN_TYPES and record.ambient is not None:
-                x = record.ambient.lift(x)
-            elif x_kind is ndarray:
-                array = x
+            if x_kind is ndarray:
+                array, beside = x, ((ARRAY, x.shape, x.dtype), HANDLE)
+            else:
+                beside = x, HANDLE
+            if record.ambient is not None and type(data) not in PLAIN_TYPES:
+                array, x = None, record.ambient.lift(x)
             out = function(x, data)
             partials = makers[1](out, x, data)
         else:
@@ -317,9 +321,10 @@ def record_two(function: Function, x: Any, y: Any) -> Any:  # noqa: PLR0911, PLR
         raise_with_name(function, (x, y), error)
     handle = record.note(function, (x, y), NO_OPTIONS, out, parents, partials, None, beside)
     if array is not None:
-        if partials is array or (kept := getattr(partials, "kept", partials)) is array:
+        held = getattr(partials, "kept", partials)
+        if held is array:
             record.keep(handle.index, array)
-        elif kept is partials and (type(partials) is not ndarray or partials.base is not None):
+        elif held is not None and (type(held) is not ndarray or held.base is not None):
             keep_operands(handle, (partials,), (array,))
     return handle
 
@@ -349,7 +354,7 @@ def record_several(function: Function, args: tuple[Any, ...], ambient: Any) -> A
         kind = type(x)
         if kind is Tensor and (record is None or x.record is record):
             record, values[place], beside[place] = x.record, x.data, HANDLE
-            handles.append((place, x))
+            handles.append((place, x.index))
         elif kind is ndarray:
             beside[place] = ARRAY, x.shape, x.dtype
         elif kind not in PLAIN_TYPES:
@@ -358,8 +363,8 @@ def record_several(function: Function, args: tuple[Any, ...], ambient: Any) -> A
         known = PLAIN_TYPES.issuperset(map(type, values))  # so nothing has to be looked for again
         out = (getattr(function, "_implementation", function) if known else function)(*values)
         makers = FAST_RULES[function]
-        for place, x in handles:
-            parents.append(x.index)
+        for place, index in handles:
+            parents.append(index)
             partials.append(makers[place](out, *values))
     except ValueError as error:
         raise_with_name(function, args, error)
