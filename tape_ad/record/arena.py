@@ -120,6 +120,12 @@ class Arena:
         for node in nodes:
             for edge in range(*self.starts[node : node + 2]):
                 self.partials[edge] = None
+        self.forget_released()
+
+    def forget_released(self) -> None:
+        """Let go of the arrays that partials held which are given up."""
+        starts, partials = self.starts, self.partials
+        self.kept = [noted for noted in self.kept if partials[starts[noted[0]]] is not None]
 
     def truncate(self, length: int) -> None:
         """Forget the nodes from `length` on, as if they had never been appended."""

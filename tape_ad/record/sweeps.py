@@ -102,6 +102,8 @@ def reverse_sweep(
         kept = careful_sweep(arena, root, seed, more, chosen)
     if reached and release:
         arena.release(reached)
+    elif at_once:
+        arena.forget_released()
     return kept
 
 
