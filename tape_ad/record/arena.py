@@ -1,6 +1,6 @@
 """The arena: a graph as parallel lists, a node an integer."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from sys import getrefcount
 from threading import get_ident
 from time import monotonic, sleep
@@ -17,6 +17,11 @@ from tape_ad.rules.maps import Array, LinearMap, Partial, as_map
 
 CONSTANT = "constant"
 """What stands in place of a function for a node that nothing is differentiated with respect to."""
+
+
+Kept = tuple[Array, Array, bytes, list[int]]
+"""An array beside handles, a few of its elements in its memory, what they were, and the nodes that
+were computed with it and whose partials hold it."""
 
 
 @define(eq=False, repr=False, weakref_slot=True)
@@ -50,8 +55,10 @@ class Arena:
     inputs : list of tuple of int, array, bytes and array
         Leaves, a few elements of each in the memory that it was made of, what they were then, and
         the array itself; see `tape_ad.record.watching`.
-    kept : list of tuple of int, array and bytes
-        Nodes with an array that they were computed with and that their partials hold, likewise.
+    kept : list of Kept
+        The arrays beside handles that partials hold, once for all nodes that have met the same.
+    latest : dict of int to Kept
+        The last of them for each array, by its identity.
     within : Arena or None
         The arena that this one is nested in.
     observer : Observer or None
@@ -88,7 +95,8 @@ class Arena:
     marks: list[object] = field(factory=list, init=False)
     sources: dict[int, tuple[str, int, str]] = field(factory=dict, init=False)
     inputs: list[tuple[int, Array, bytes, Array]] = field(factory=list, init=False)
-    kept: list[tuple[int, Array, bytes]] = field(factory=list, init=False)
+    kept: list[Kept] = field(factory=list, init=False)
+    latest: dict[int, Kept] = field(factory=dict, init=False)
     within: "Arena | None" = field(default=None, kw_only=True)
     observer: Any = field(default=None, init=False)
     appending: Any = field(default=None, init=False)
@@ -125,7 +133,14 @@ class Arena:
     def forget_released(self) -> None:
         """Let go of the arrays that partials held which are given up."""
         starts, partials = self.starts, self.partials
-        self.kept = [noted for noted in self.kept if partials[starts[noted[0]]] is not None]
+        self.keep_for(lambda node: partials[starts[node]] is not None)
+
+    def keep_for(self, still: Callable[[int], bool]) -> None:
+        """Keep the arrays that partials of some nodes hold, and no others."""
+        for *_, nodes in self.kept:
+            nodes[:] = filter(still, nodes)
+        self.kept = [each for each in self.kept if each[-1]]
+        self.latest = {id(each[0]): each for each in self.kept}
 
     def truncate(self, length: int) -> None:
         """Forget the nodes from `length` on, as if they had never been appended."""
@@ -136,7 +151,7 @@ class Arena:
         for node in [node for node in self.sources if node >= length]:
             self.sources.pop(node)
         self.inputs = [noted for noted in self.inputs if noted[0] < length]
-        self.kept = [noted for noted in self.kept if noted[0] < length]
+        self.keep_for(lambda node: node < length)
 
     @property
     def calls(self) -> dict[int, Any]:

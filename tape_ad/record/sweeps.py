@@ -84,7 +84,7 @@ def reverse_sweep(
         ) and reached is None:
             require_unchanged(arena, [root, *more])
             break
-    for _, few, noted in arena.kept:
+    for _, few, noted, _ in arena.kept:
         if few.tobytes() != noted and reached is None:
             require_unchanged(arena, [root, *more])
             break

@@ -79,7 +79,9 @@ def require_unchanged(arena: Arena, ends: Iterable[int]) -> None:
                 "the derivative would be of something else; take the gradient before the update in "
                 "place, or make the leaf of a copy, array.copy()"
             )
-    changed = [node for node, few, noted in arena.kept if few.tobytes() != noted]
+    changed = [
+        node for _, few, noted, nodes in arena.kept if few.tobytes() != noted for node in nodes
+    ]
     needed = sources_of(arena, [*ends]) if changed else ()
     for node in changed:
         if node in needed:
