@@ -6,9 +6,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from tape_ad.base.arrays.interpreter import Batch
+from tape_ad.base.arrays.interpreter import Batch, is_box
 from tape_ad.batching.arrays import BatchedArray, batched_size, in_front, shape_of_one
-from tape_ad.record.primals import memory_of
 from tape_ad.rules.maps.memory import Layout
 
 Function = Callable[..., Any]
@@ -80,7 +79,9 @@ def blank_of_one(x: BatchedArray) -> Any:
     What says whether something is a view of one can be asked of it. It is None where each has no
     memory of NumPy's.
     """
-    memory = memory_of(x.stack)
+    memory = x.stack
+    while is_box(memory):  # of which no more is relied on than how it lies
+        memory = memory.stack if type(memory) is BatchedArray else memory.data
     if not isinstance(memory, np.ndarray):
         return None
     layout = Layout.of(memory)

@@ -1,6 +1,6 @@
 """The arena: a graph as parallel lists, a node an integer."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from sys import getrefcount
 from threading import get_ident
@@ -18,6 +18,11 @@ from tape_ad.rules.maps import Array, LinearMap, Partial, as_map
 
 CONSTANT = "constant"
 """What stands in place of a function for a node that nothing is differentiated with respect to."""
+
+
+Noted = tuple[list[int], Any, bytes, Array]
+"""The nodes that an array was noted for, where a few elements of it are read, what they were, and
+the array itself. A leaf is alone."""
 
 
 @define(eq=False, repr=False, weakref_slot=True)
@@ -48,10 +53,11 @@ class Arena:
         `tape_ad.record.call_metadata`.
     sources : dict of int to tuple of str, int and str
         The file, line and function of the user's that a node was made in, if they were asked for.
-    noted : list of tuple of int, object, bytes and array
-        Leaves with what they were made of, and nodes with what they were computed with and their
-        partials hold: where a few elements of it are read, what they were, and the array itself;
-        see `tape_ad.record.watching`.
+    noted : list of Noted
+        What leaves were made of, and what else nodes were computed with and their partials hold,
+        once for all nodes that have met the same; see `tape_ad.record.watching`.
+    latest : dict of int to Noted
+        The last of the latter for each array, by its identity.
     within : Arena or None
         The arena that this one is nested in.
     observer : Observer or None
@@ -87,7 +93,8 @@ class Arena:
     dtypes: list[np.dtype[Any]] = field(factory=list, init=False)
     marks: list[object] = field(factory=list, init=False)
     sources: dict[int, tuple[str, int, str]] = field(factory=dict, init=False)
-    noted: list[tuple[int, Any, bytes, Array]] = field(factory=list, init=False)
+    noted: list[Noted] = field(factory=list, init=False)
+    latest: dict[int, Noted] = field(factory=dict, init=False)
     within: "Arena | None" = field(default=None, kw_only=True)
     observer: Any = field(default=None, init=False)
     appending: Any = field(default=None, init=False)
@@ -119,6 +126,19 @@ class Arena:
         for node in nodes:
             for edge in range(*self.starts[node : node + 2]):
                 self.partials[edge] = None
+        self.forget_released()
+
+    def forget_released(self) -> None:
+        """Let go of the arrays beside handles that partials held which are given up."""
+        functions, starts, partials = self.functions, self.starts, self.partials
+        self.keep_for(lambda node: functions[node] is None or partials[starts[node]] is not None)
+
+    def keep_for(self, still: Callable[[int], bool]) -> None:
+        """Keep what is noted for some nodes, and nothing else."""
+        for nodes, *_ in self.noted:
+            nodes[:] = filter(still, nodes)
+        self.noted = [each for each in self.noted if each[0]]
+        self.latest = {key: each for key, each in self.latest.items() if each[0]}
 
     def truncate(self, length: int) -> None:
         """Forget the nodes from `length` on, as if they had never been appended."""
@@ -128,7 +148,7 @@ class Arena:
         del self.marks[length:]
         for node in [node for node in self.sources if node >= length]:
             self.sources.pop(node)
-        self.noted = [noted for noted in self.noted if noted[0] < length]
+        self.keep_for(lambda node: node < length)
 
     @property
     def calls(self) -> dict[int, Any]:

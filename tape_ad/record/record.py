@@ -315,10 +315,16 @@ class ComputationRecord(Shown):
         return lifted(self, value, function)
 
     def keep(self, node: int, array: Any) -> None:
-        """Note a few elements of what a leaf is made of, or of what a node's partial holds."""
-        if self.check_inputs is None:
-            few = array if array.nbytes <= WHOLE else few_of(array)
-            self.noted.append((node, few, few.tobytes(), array))
+        """Note a few elements of an array that the partial of a node holds, as of a leaf."""
+        if self.check_inputs is not None:
+            return
+        found = self.latest.get(id(array))
+        if found is not None and found[1].tobytes() == found[2]:
+            found[0].append(node)
+            return
+        few = array if array.nbytes <= WHOLE else few_of(array)
+        self.latest[id(array)] = noted = [node], few, few.tobytes(), array
+        self.noted.append(noted)
 
     def _withdraw(self, length: int, count: int) -> None:
         """Take `count` nodes back, if those from `length` on are these and no other thread's."""
@@ -405,7 +411,7 @@ class ComputationRecord(Shown):
         array = data if plain else primal(data)
         if self.check_inputs is None and type(array) is ndarray:
             few = array if array.nbytes <= WHOLE else few_of(array)
-            self.noted.append((leaf.index, few, few.tobytes(), array))
+            self.noted.append(([leaf.index], few, few.tobytes(), array))
         return leaf
 
     def _data_of(self, leaf: Any, path: str) -> Any:

@@ -79,9 +79,9 @@ def reverse_sweep(
         When an array was written to that a leaf was made of.
     """
     functions, shapes, dtypes = arena.functions, arena.shapes, arena.dtypes
-    for node, few, noted, array in arena.noted:
+    for nodes, few, noted, array in arena.noted:
         if few.tobytes() != noted or (
-            functions[node] is None
+            functions[node := nodes[0]] is None
             and (array.shape != shapes[node] or array.dtype is not dtypes[node])
         ):
             if reached is None:
@@ -101,6 +101,8 @@ def reverse_sweep(
         kept = careful_sweep(arena, root, seed, more, chosen)
     if reached and release:
         arena.release(reached)
+    elif at_once:
+        arena.forget_released()
     return kept
 
 

@@ -66,7 +66,8 @@ def require_unchanged(arena: Arena, ends: Iterable[int]) -> None:
     functions, shapes, dtypes = arena.functions, arena.shapes, arena.dtypes
     changed = [
         node
-        for node, few, noted, array in arena.noted
+        for nodes, few, noted, array in arena.noted
+        for node in nodes
         if few.tobytes() != noted
         or (functions[node] is None and (array.shape, array.dtype) != (shapes[node], dtypes[node]))
     ]

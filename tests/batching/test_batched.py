@@ -891,6 +891,7 @@ def test_what_is_flattened_is_a_view_where_numpys_is(show: Any, flatten: Any, or
     np.testing.assert_array_equal(found, [changed(each) for each in x])
 
 
+GRID = np.arange(12.0).reshape(3, 4)
 MADE: dict[str, Callable[[Any], Any]] = {
     "a product": lambda x: x * GRID,
     "a turned product": lambda x: x.T * GRID.T,
@@ -901,7 +902,6 @@ MADE: dict[str, Callable[[Any], Any]] = {
     "gradient": lambda x: np.gradient(x.T, axis=0),
     "partition": lambda x: np.partition(x.T, 1, axis=0),
 }
-GRID = np.arange(12.0).reshape(3, 4)
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])

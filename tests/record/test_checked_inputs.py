@@ -95,6 +95,19 @@ def test_a_plain_array_that_a_partial_holds_is_looked_at(name: str) -> None:
         y.grad()
 
 
+def test_an_array_is_noted_once_for_all_that_is_computed_with_it() -> None:
+    rec: Any = ta.ComputationRecord()
+    h, w = rec.tensor(W), W + 1.0
+    early = np.sum(h * w * w)
+    assert len(rec.noted) == 2
+    w[...] = 3.0
+    late = np.sum(h * w * w)
+    assert len(rec.noted) == 3
+    np.testing.assert_array_equal(late.grad().wrt(h), np.full((2, 2), 9.0))
+    with pytest.raises(MutatedInputError, match=r"node %1 \(multiply\) was computed with it"):
+        early.grad()
+
+
 def test_plain_arrays_of_classes_of_their_own_are_looked_at(tmp_path: pathlib.Path) -> None:
     w = np.memmap(tmp_path / "w", float, "w+", shape=(2, 2))
     w[...] = W

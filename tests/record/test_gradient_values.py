@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.errors import ReleasedError, SeedError
+from tape_ad.errors import MutatedInputError, ReleasedError, SeedError
 from tape_ad.rules import FAST_RULES
 
 # Releasing
@@ -27,6 +27,21 @@ def test_release_frees_memory_and_forbids_another_sweep() -> None:
     np.testing.assert_allclose(gradient, np.e * (np.sin(1) + np.cos(1)), rtol=1e-14)
     with pytest.raises(ReleasedError, match=r"node %4 \(sum\) were freed.*release=True"):
         y.grad()
+
+
+@pytest.mark.parametrize("hides", [False, True])
+def test_release_frees_the_arrays_beside_handles(hides: bool) -> None:
+    rec: Any = ta.ComputationRecord()
+    x = rec.tensor(np.ones(1000))
+    aside, data, other = 3.0 * x, np.full(2000, 2.0), np.ones(2000)
+    y = np.sum((np.where(other[:1000] > 0, x, 0) if hides else x) * data[::2])
+    late, array = np.sum(aside * other[::2]), weakref.ref(data)
+    del data
+    np.testing.assert_array_equal(y.grad(release=True).wrt(x), 2.0)
+    assert array() is None
+    other[0] = 7.0
+    with pytest.raises(MutatedInputError, match="was written to after node"):
+        late.grad()
 
 
 def test_release_spares_what_the_sweep_did_not_meet() -> None:
