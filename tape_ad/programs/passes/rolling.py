@@ -123,8 +123,8 @@ class Tokens:
             token = len(lengths)
             try:
                 token = tokens.setdefault(tuple(parts), token)
-            except TypeError:  # the function, or an option, has no hash
-                pass
+            except TypeError:
+                token = len(lengths)  # of its own: the function, or an option, has no hash
             if token == len(lengths):
                 outputs = len(step.outputs) if type(step) is Call else 0
                 lengths.append((len(step.operands), len(integers) - before, outputs))
