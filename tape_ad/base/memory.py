@@ -28,7 +28,7 @@ RAN = [True]
 """Whether the collector ran before the first of the pauses."""
 
 MANY, MOST = 50_000, 4_000_000
-"""How many objects are put with the old ones after a pause, and how many before all are collected."""
+"""From how many on new objects are put with the old ones, and how many until all are collected."""
 UNSEEN = [0]
 """How many have been put there since then."""
 

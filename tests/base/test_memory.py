@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tape_ad.base.memory import pause_collection, resume_collection, uncollected
+from tape_ad.base.memory import MANY, pause_collection, resume_collection, uncollected
 
 PROGRAM = """
 import resource
@@ -87,6 +87,49 @@ def test_the_collector_runs_again_when_the_last_pause_ends() -> None:
         assert not gc.isenabled()
         resume_collection(second)
         assert gc.isenabled()
+
+
+OLD = """
+import gc, weakref
+from tape_ad.base import memory
+
+def paused(make):
+    memory.pause_collection("one")
+    made = [make() for _ in range(2 * memory.MANY)]
+    memory.resume_collection("one")
+    return made
+
+kept = paused(list)
+print({id(each) for each in gc.get_objects(generation=0)}.isdisjoint(map(id, kept)))
+
+class Node:
+    def __init__(self):
+        self.own = self
+
+memory.MOST = 5 * memory.MANY
+lives = [weakref.ref(paused(Node)[0]) for _ in range(2)]
+print([live() is None for live in lives])
+"""
+
+
+def test_what_a_long_pause_has_made_is_old_and_garbage_of_many_is_collected() -> None:
+    """In a process of its own: here, what has been imported is frozen."""
+    done = subprocess.run(  # noqa: S603 - the text is ours
+        [sys.executable, "-c", OLD], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split("\n") == ["True", "[True, False]", ""]
+
+
+def test_what_a_user_has_frozen_stays_apart() -> None:
+    gc.freeze()
+    try:
+        count = gc.get_freeze_count()
+        pause_collection("one")
+        made = [[number] for number in range(2 * MANY)]
+        resume_collection("one")
+        assert count <= gc.get_freeze_count() < count + len(made)
+    finally:
+        gc.unfreeze()
 
 
 def test_a_collector_that_did_not_run_is_left_as_it_was() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import evolve
 
-from tape_ad.programs.passes.rewriting import Rule, rewritten
+from tape_ad.programs.passes.rewriting import Rule
 from tape_ad.programs.passes.rolling import roll
 from tape_ad.programs.passes.simplifications import (
     IDENTITIES,
@@ -19,7 +19,6 @@ from tape_ad.programs.passes.simplifications import (
     eliminate_common_subexpressions,
     eliminate_dead_code,
     fold_constants,
-    literals_of,
 )
 from tape_ad.programs.program import Program
 
@@ -29,15 +28,14 @@ RULES: dict[Any, Rule] = {**IDENTITIES, **NEUTRAL_OPERANDS, **SQUARES, **UNIT_RO
 """What is found by a look at one call, all in one go through the program."""
 
 
-def apply_rules(program: Program) -> Program:
-    """Apply all rules of simplification to the calls of a program, once."""
-    return rewritten(program, RULES, literals_of(program))
+def simplify_calls(program: Program) -> Program:
+    """Fold constants, and apply all rules to the other calls of a program, once."""
+    return fold_constants(program, RULES)
 
 
 PASSES: dict[str, Pass] = {
     "copy of returned constants": copy_returned_constants,
-    "constant folding": fold_constants,
-    "identities and strength reduction": apply_rules,
+    "constant folding, identities and strength reduction": simplify_calls,
     "common subexpression elimination": eliminate_common_subexpressions,
     "dead code elimination": eliminate_dead_code,
     "rolling of loops": roll,

@@ -135,7 +135,10 @@ Rule = Callable[[Call, Rewriting], Value | Call | None]
 
 
 def rewritten(
-    program: Program, rules: Mapping[Any, Rule], literals: dict[Value, Any] | None = None
+    program: Program,
+    rules: Mapping[Any, Rule],
+    literals: dict[Value, Any] | None = None,
+    fold: Callable[[Call, Rewriting], bool] | None = None,
 ) -> Program:
     """Apply the rule for its function to each call.
 
@@ -145,6 +148,9 @@ def rewritten(
     rules : mapping of callable to Rule
     literals : dict of Value to array, optional
         For rules that ask what a value is at every replay.
+    fold : callable, optional
+        ``fold(call, rewriting)``: tell whether a call that begins with a literal has been done
+        without, before any rule is applied.
 
     Returns
     -------
@@ -152,13 +158,17 @@ def rewritten(
         The very program, where no rule has found anything.
     """
     rewriting = Rewriting(program, literals or {})
-    by, keep = rewriting.by, rewriting.keep
+    by, keep, known = rewriting.by, rewriting.keep, rewriting.literals
     for old in program.steps:
         step = rewriting.rewired(old) if by else old
-        if type(step) is not Call or step.several:
+        if type(step) is not Call:
             keep(step)
             continue
-        rule = rule_for(step.function, rules)
+        if known and fold is not None:
+            operands = step.operands
+            if (not operands or operands[0] in known) and fold(step, rewriting):
+                continue
+        rule = None if step.several else rule_for(step.function, rules)
         found = None if rule is None else rule(step, rewriting)
         if type(found) is Value and rewriting.may_replace(step.outputs[0], found):
             rewriting.replace(step.outputs[0], found)

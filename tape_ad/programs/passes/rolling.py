@@ -99,8 +99,12 @@ class Tokens:
         operands, integers = spelling.operands, spelling.integers
         for step in program.steps:
             before = len(integers)
-            if type(step) is Call:
-                parts: list[Any] = [step.function, step.several]
+            parts: list[Any]
+            if isinstance(step, Guard):
+                parts = [step.question, type(step.answer), repr(step.answer), step.line]
+                spelling.take(step.value, parts)
+            else:
+                parts = [step.function, step.several]
                 for arg in step.args:
                     if type(arg) is Value:  # as most are
                         operands.append(number := number_of[arg])
@@ -117,16 +121,13 @@ class Tokens:
                     parts.append(kind)
                 if step.errors:
                     parts.append(tuple(step.errors.items()))
-            else:
-                parts = [step.question, type(step.answer), repr(step.answer), step.line]
-                spelling.take(step.value, parts)
             token = len(lengths)
             try:
                 token = tokens.setdefault(tuple(parts), token)
-            except TypeError:  # the function, or an option, has no hash
-                pass
+            except TypeError:
+                token = len(lengths)  # of its own: the function, or an option, has no hash
             if token == len(lengths):
-                outputs = len(step.outputs) if type(step) is Call else 0
+                outputs = len(getattr(step, "outputs", ()))
                 lengths.append((len(step.operands), len(integers) - before, outputs))
             numbers.append(token)
         found = np.array(numbers)

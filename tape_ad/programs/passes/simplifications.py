@@ -6,6 +6,7 @@ import operator
 import sys
 from collections import Counter
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 from weakref import getweakrefcount
 
@@ -15,7 +16,7 @@ from attrs import evolve
 from tape_ad.base.trees import structure_of
 from tape_ad.programs.capture.op_facts import may_fail
 from tape_ad.programs.capture.opaque_calls import is_opaque
-from tape_ad.programs.passes.rewriting import Rewriting, Rule, alike
+from tape_ad.programs.passes.rewriting import Rewriting, Rule, alike, rewritten
 from tape_ad.programs.program import COMPUTED, Call, Constant, Program, Step, Value, replaced
 from tape_ad.record.gradients import through_buffer
 from tape_ad.rules.maps import clone
@@ -94,6 +95,7 @@ MOST = 2**16
 """How many bytes a result may have that is kept in place of its call."""
 
 UNFILLED = frozenset({np.empty_like})
+NO_RULES: Mapping[Any, Rule] = MappingProxyType({})
 
 
 def literals_of(program: Program) -> dict[Value, Any]:
@@ -156,29 +158,26 @@ def alone() -> int:
 ALONE = alone()
 
 
-def fold_constants(program: Program) -> Program:
+def fold_constants(program: Program, rules: Mapping[Any, Rule] = NO_RULES) -> Program:
     """Compute calls on nothing but literals here and now, if that takes little memory.
 
-    Those that warn stay, as do those whose results the caller gets.
+    Those that warn stay, as do those whose results the caller gets. To the others, the rules for
+    their functions are applied in the same go.
     """
-    literals = literals_of(program)
-    if not literals:
-        return program
-    rewriting = Rewriting(program, literals)
-    for old in program.steps:
-        operands = old.operands
-        step = rewriting.rewired(old) if rewriting.by else old
-        on_literals = not operands or operands[0] in literals or operands[0] in rewriting.by
-        if on_literals and type(step) is Call and literals.keys() >= set(step.operands):
-            constants = computed(step, rewriting)
-            if constants:
-                for out, constant in zip(step.outputs, constants, strict=True):
-                    rewriting.replace(out, constant.value)
-                    literals[constant.value] = constant.data
-                rewriting.constants += constants
-                continue
-        rewriting.keep(step)
-    return rewriting.finished()
+    return rewritten(program, rules, literals_of(program), fold=folded)
+
+
+def folded(call: Call, rewriting: Rewriting) -> bool:
+    """Let constants stand for what a call on literals gives, if it can be computed now."""
+    literals = rewriting.literals
+    if not literals.keys() >= set(call.operands):
+        return False
+    constants = computed(call, rewriting)
+    for out, constant in zip(call.outputs, constants, strict=False):
+        rewriting.replace(out, constant.value)
+        literals[constant.value] = constant.data
+    rewriting.constants += constants
+    return bool(constants)
 
 
 def computed(call: Call, rewriting: Rewriting) -> list[Constant]:
@@ -423,7 +422,7 @@ def mark_of(call: Call) -> Any:
     return (call.function, *marks, part(dict(call.kwargs)))
 
 
-def part(tree: Any) -> Any:
+def part(tree: Any) -> Any:  # noqa: PLR0911 - one for each kind
     """Give what equal arguments, and only those, have in common."""
     kind: Any = type(tree)
     if kind is Value or kind in ITSELF:

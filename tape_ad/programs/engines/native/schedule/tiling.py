@@ -7,6 +7,7 @@ what nobody else reads has room for one tile.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -78,12 +79,13 @@ def tiled(row: Sequence[Slot], needed: Iterable[Value]) -> list[Slot]:
             group.take(slot)
         made.append(slot)
     groups.append((len(made) - len(group.nests), group))
+    uses = uses_of(row)
     for start, group in reversed(groups):
-        stop = start + len(group.nests)
-        others = {root for slot in (*made[:start], *made[stop:]) for root in roots_of(slot)}
+        own = uses_of(nest for nest, _ in group.nests)
+        others = {root for root, count in own.items() if uses[root] > count}
         tiles = group.in_tiles(others.union(needed)) if len(group.nests) > 1 else None
         if tiles is not None:
-            made[start:stop] = [tiles]
+            made[start : start + len(group.nests)] = [tiles]
     return made
 
 
@@ -96,10 +98,13 @@ def longest_in_common(nests: Iterable[FusedNest]) -> int:
     return max((length for length in work if length >= 2 * LEAST), key=work.__getitem__, default=0)
 
 
-def roots_of(slot: Slot) -> set[Value]:
-    """Give what a slot reads or writes."""
-    assert not isinstance(slot, (Call, Guard))  # noqa: S101 - a run is native work alone
-    return set(slot.read_roots) | set(slot.written_roots)
+def uses_of(row: Iterable[Slot]) -> Counter[Value]:
+    """Count how many slots of a run read or write what."""
+    uses: Counter[Value] = Counter()
+    for slot in row:
+        assert not isinstance(slot, (Call, Guard))  # noqa: S101 - a run is native work alone
+        uses.update(set(slot.read_roots) | set(slot.written_roots))
+    return uses
 
 
 UNALIGNED = -1
@@ -179,13 +184,15 @@ class Group:
         What is `mine` gets memory for one tile.
         """
         own = {root: tile_of(root, self._aligned[root], size) for root in mine}
-        first, second = (
-            [restricted(nest, axis, own, begin, size) for nest, axis in self.nests]
-            for begin in (start, start + size)
-        )
+        first = [restricted(nest, axis, own, start, size) for nest, axis in self.nests]
         if not all(map(in_same_order, (nest for nest, _ in self.nests), first)):
             return None
-        words, after = words_of(first, numbers), words_of(second, numbers)
+        words = after = words_of(first, numbers)
+        if count > 1:
+            tiles = {tile: tile for tile in own.values()}
+            pairs = zip(first, self.nests, strict=True)
+            second = [restricted(nest, axis, tiles, size, size) for nest, (_, axis) in pairs]
+            after = words_of(second, numbers)
         moves = [
             (number, int(two - one))
             for number, (one, two) in enumerate(zip(words, after, strict=True))
@@ -206,7 +213,10 @@ class Group:
 def restricted(
     nest: FusedNest, axis: int, own: dict[Value, Value], start: int, size: int
 ) -> FusedNest:
-    """Let a nest go over some elements of an axis; `own` memory has room for so many alone."""
+    """Let a nest go over some elements of an axis; `own` memory has room for so many alone.
+
+    What is in such memory already, stays there.
+    """
     shape = (*nest.shape[:axis], size, *nest.shape[axis + 1 :])
 
     def part(ref: MemRef) -> MemRef:
@@ -214,7 +224,7 @@ def restricted(
         if tile is None:
             offset = ref.offset + start * ref.strides[axis]
             return MemRef(ref.root, offset, shape, ref.strides, ref.dtype)
-        return moved(ref, tile, shape)
+        return ref if tile is ref.root else moved(ref, tile, shape)
 
     return evolve(
         nest,
