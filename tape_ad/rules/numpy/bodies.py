@@ -365,7 +365,7 @@ def within(
 def interpolated(x: Array, xp: Array, fp: Array) -> Array:
     """Interpolate, with constant values outside of the knots; see `numpy.interp`."""
     n = len(xp)
-    if n == 0:
+    if n == 0 or dtype_of(fp).kind == "c":  # whose parts NumPy interpolates apart
         raise NO_BODY
     first, last, low, high = xp[0], xp[-1], fp[0], fp[-1]
     if n == 1:  # of which NumPy gives the value for nan too

@@ -248,6 +248,15 @@ def test_an_index_that_is_out_of_bounds_raises_what_numpy_raises(
     all_same(fast(x, good), function(x, good))
 
 
+def test_indices_that_are_used_again_say_nothing_of_others() -> None:
+    fast = ta.compile(lambda x, y, i, j: x[i] + y[i] + x[j], engine="native")
+    x, good = numbers((9,), "f8"), np.array([0, -9, 8])
+    for _ in range(3):
+        all_same(fast(x, x + 1, good, good), x[good] * 3 + 1)
+    with pytest.raises(IndexError, match="9 is out of bounds"):
+        fast(x, x + 1, good, good + 1)
+
+
 @pytest.mark.parametrize("places", [[0, 4999, 3], [0, 4999, 4999]])
 def test_a_few_places_of_many(places: list[int]) -> None:
     pulled = ta.grad(lambda x, i: (x[i] ** 2).sum())

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+from tape_ad.programs.engines.native import lowering
 from tests.programs.native.layouts import LAYOUTS
 from tests.programs.native.running import agree, agree_to_the_bit, natively, same_bits
 
@@ -69,6 +70,21 @@ def test_numbers_that_change_after_a_search_are_searched_for_anew() -> None:
         return before + 10 * np.searchsorted(a, w)
 
     agree_to_the_bit(function, np.arange(4.0), np.array([0.5, 1.5]))
+
+
+def test_what_is_found_on_the_way_to_numpy_is_forgotten(monkeypatch: Any) -> None:
+    def body(a: Any) -> Any:
+        found = np.searchsorted(a[:10], a[:5]) + np.searchsorted(a, a[:5])  # too long a list
+        return np.sum(found) * 1.0
+
+    monkeypatch.setattr(lowering, "BODIES", {np.ptp: body})
+    fast = ta.compile(lambda a: (np.ptp(a), np.searchsorted(a[:10], a[:5])), engine="native")
+    for start in (0.0, 1.0, 2.0):
+        a = np.arange(2000.0) + start
+        extent, places = fast(a)
+        assert extent == 1999
+        assert places.tolist() == [0, 1, 2, 3, 4]
+    assert len(left(fast)) == 1
 
 
 KNOTS = {
