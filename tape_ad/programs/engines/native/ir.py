@@ -538,7 +538,8 @@ class LoopNest:
     @property
     def gathered(self) -> set[MemRef]:
         """What is read at other elements than those of the space, where indices lead."""
-        return {self.reads[~op.args[0]] for op in self.ops if op.kind.is_gather}
+        bases = [op.args[0] for op in self.ops if op.kind.is_gather]
+        return {self.reads[~base] for base in bases if isinstance(base, int)}
 
     @property
     def read_roots(self) -> set[Value]:
