@@ -365,11 +365,13 @@ def within(
 def interpolated(x: Array, xp: Array, fp: Array) -> Array:
     """Interpolate, with constant values outside of the knots; see `numpy.interp`."""
     n = len(xp)
-    if n == 0:
+    if n == 0 or dtype_of(fp).kind == "c":  # whose parts NumPy interpolates apart
         raise NO_BODY
-    left = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, max(n - 2, 0))
-    right = np.minimum(left + 1, n - 1)
     first, last, low, high = xp[0], xp[-1], fp[0], fp[-1]
+    if n == 1:  # of which NumPy gives the value for nan too
+        return np.where(np.less(x, first), low, high)
+    left = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, n - 2)
+    right = left + 1
     xp, fp = as_in_key(xp, (left,)), as_in_key(fp, (left,))
     before, start, end = xp[left], fp[left], fp[right]
     slope = (end - start) / np.where(np.equal(before, xp[right]), 1, xp[right] - before)

@@ -130,7 +130,7 @@ def interp(
 
 
 INTERPOLATION: dict[Any, Entry] = {
-    np.interp: Derivation(interp),
+    np.interp: Derivation(interp, facts=facts.composed(interp)),
     interpolated: rule(
         quiet(slope),
         quiet(of_positions),

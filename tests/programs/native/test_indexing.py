@@ -194,6 +194,22 @@ def test_rows_are_copied_at_once() -> None:
     agree_to_the_bit(lambda x, i: x[i] * 1.0, numbers((50, 300), "f8"), np.arange(-50, 50, 3))
 
 
+@pytest.mark.parametrize("columns", [1, 3, 64, 65])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rows_are_put_and_added_at_once(dtype: str, columns: int) -> None:
+    def function(x: Any, i: Any, value: Any) -> Any:
+        z = x.copy()
+        z[i] = value
+        return z
+
+    x, i = numbers((50, columns), dtype), np.arange(-50, 50, 3)
+    agree_to_the_bit(function, x, i, numbers((34, columns), dtype, 1))
+    if x.dtype.kind in "fc":
+        pulled = ta.grad(lambda x, i, w: np.sum(np.real(x[i] * w)))
+        for places in (i, i // 2):  # each once, and some twice
+            agree_but_for_the_last_call(pulled, x, places, numbers((34, columns), dtype, 1))
+
+
 def test_integers_that_name_each_place_once_keep_the_sign_of_a_zero() -> None:
     pulled = ta.grad(lambda x, i, w: (x[i] * w).sum())
     fast = ta.compile(pulled, engine="native")
@@ -230,6 +246,15 @@ def test_an_index_that_is_out_of_bounds_raises_what_numpy_raises(
         fast(x, bad)
     assert str(given.value) == str(expected.value)
     all_same(fast(x, good), function(x, good))
+
+
+def test_indices_that_are_used_again_say_nothing_of_others() -> None:
+    fast = ta.compile(lambda x, y, i, j: x[i] + y[i] + x[j], engine="native")
+    x, good = numbers((9,), "f8"), np.array([0, -9, 8])
+    for _ in range(3):
+        all_same(fast(x, x + 1, good, good), x[good] * 3 + 1)
+    with pytest.raises(IndexError, match="9 is out of bounds"):
+        fast(x, x + 1, good, good + 1)
 
 
 @pytest.mark.parametrize("places", [[0, 4999, 3], [0, 4999, 4999]])

@@ -132,8 +132,8 @@ class MemoryMap:
     products : dict of MemRef to list of MemRef
         What an array is the product of, where that is repeated along axes: who reads the array a
         few times may multiply instead.
-    bounds : dict of MemRef to int
-        The shortest axis within whose bounds integers are known to be.
+    bounds : dict of (MemRef, int) to True
+        Which integers have been seen to be within the bounds of an axis of which length.
     searches : dict of (MemRef, MemRef, str) to MemRef
         Where in sorted lists others have been found, on which side.
     changing : set of Value or None
@@ -147,7 +147,7 @@ class MemoryMap:
         self.factors: dict[MemRef, tuple[MemRef, MemRef]] = {}
         self.lower: set[MemRef] = set()
         self.products: dict[MemRef, list[MemRef]] = {}
-        self.bounds: dict[MemRef, int] = {}
+        self.bounds: dict[tuple[MemRef, int], bool] = {}
         self.searches: dict[tuple[MemRef, MemRef, str], MemRef] = {}
         self.changing: set[Value] | None = None
 
@@ -178,6 +178,11 @@ class MemoryMap:
         repeated = any(0 in ref.strides for ref in nest.reads)
         if added and repeated and self.changing.isdisjoint(nest.read_roots):
             self.products[nest.writes[0][1]] = nest.reads
+
+    @property
+    def notes(self) -> tuple[dict[Any, Any], ...]:
+        """What is noted of work, which does not hold if that is given up."""
+        return self.bounds, self.searches, self.factors
 
     def forget(self, value: Value) -> None:
         """Let a value be where it would have been."""
@@ -533,7 +538,8 @@ class LoopNest:
     @property
     def gathered(self) -> set[MemRef]:
         """What is read at other elements than those of the space, where indices lead."""
-        return {self.reads[~op.args[0]] for op in self.ops if op.kind.is_gather}
+        bases = [op.args[0] for op in self.ops if op.kind.is_gather]
+        return {self.reads[~base] for base in bases if isinstance(base, int)}
 
     @property
     def read_roots(self) -> set[Value]:

@@ -670,7 +670,7 @@ class Writer:
         asked: Any = op.function
         read = self.loop.reads[~base]
         if asked.function is search:
-            return self.operands.search(~base, read, *indices, *asked.rest)
+            return self.operands.search(~base, read, indices[0], *asked.rest)
         same = all(isinstance(arg, Literal) or arg in alike for arg in given)
         return self.operands.gather(~base, read, indices, asked.rest, alike=same)
 

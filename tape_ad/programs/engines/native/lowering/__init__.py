@@ -136,6 +136,8 @@ class LoweringCache:
         nest = work[0] if key is not None and len(work) == 1 else None
         if type(nest) is not LoopNest or nest.callee or nest.reductions or len(nest.writes) != 1:
             return
+        if nest.gathered:  # by indices that have been seen to be within bounds
+            return
         out, shape = self.memory_map.of(call.outputs[0]), nest.shape
         if out is None or nest.writes[0][1] != out or shape != out.shape:
             return
@@ -392,9 +394,13 @@ def lower(
         key = cache.key_of(step)
         nest = cache.find(key, step)
         if nest is None:
+            counts = list(map(len, memory_map.notes))
             try:
                 work = lowered(step, memory_map)
             except NotLowerable as reason:
+                for notes, count in zip(memory_map.notes, counts, strict=True):
+                    while len(notes) > count:  # those of work that has been given up
+                        notes.popitem()
                 steps.append(LoweredStep(step, reason=str(reason)))
                 continue
             cache.remember(key, step, work)

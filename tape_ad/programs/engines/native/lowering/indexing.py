@@ -224,10 +224,10 @@ def gather(lowering: Lowering, at: Picked, target: MemRef) -> None:
 def require_within(lowering: Lowering, ref: MemRef, length: int) -> None:
     """Leave indices to NumPy of which one is out of bounds, unless that is known."""
     changing, known = lowering.memory_map.changing, lowering.memory_map.bounds
-    if known.get(ref, length + 1) <= length:
+    if (ref, length) in known:
         return
     if changing is not None and ref.root not in changing:
-        known[ref] = length
+        known[ref, length] = True
     nest = lowering.nest(ref.shape)
     function: Any = Bound(is_index, (length,))
     lowering.require(nest, nest.op(function, (INT64, BOOL), nest.read(ref)))
