@@ -1118,13 +1118,20 @@ def last(s: Array) -> Array:
     return np.interp(1.0, np.array([0.0, 0.5, 1.0]) * s, np.array([1.0, 2.0, 5.0]) * s)
 
 
+def knot(s: Array) -> Array:
+    """Interpolate at a knot between others, where the slope is that of what follows."""
+    return np.interp(0.5, np.array([0.0, 0.5, 1.0]) * s, np.array([1.0, 2.0, 5.0]) * s)
+
+
 def test_lists_are_looked_up_in_what_is_batched() -> None:
     knots = np.array([[0.0, 0.5, 1.0], [-1.0, 0.0, 0.2]])
     found = ta.batched(lambda xp: np.searchsorted(xp, [0.1, 0.5], "right"))(knots)
     np.testing.assert_array_equal(found, [[1, 2], [2, 3]])
 
 
-@pytest.mark.parametrize(("function", "at"), [(middle, 0.5), (middle, 1.0), (last, 1.0)])
+@pytest.mark.parametrize(
+    ("function", "at"), [(middle, 0.5), (middle, 1.0), (knot, 1.0), (last, 1.0)]
+)
 def test_slopes_at_kinks_are_those_of_one(function: Any, at: float) -> None:
     several = np.full(2, at)
     np.testing.assert_array_equal(ta.batched(function)(several), function(at))

@@ -233,7 +233,7 @@ ROWS += [
             call=at,
             options={"order": order, "mode": mode},
             jax="scipy.ndimage.map_coordinates" if jax else "",
-            nodes=8,
+            nodes=11,  # of which margins of a value that is a handle take a few
             no_jax="" if jax else NO_JAX,
         )
         for order, mode, jax in (

@@ -374,13 +374,16 @@ def interpolated(x: Array, xp: Array, fp: Array) -> Array:
     right = left + 1
     xp, fp = as_in_key(xp, (left,)), as_in_key(fp, (left,))
     before, start, end = xp[left], fp[left], fp[right]
-    slope = (end - start) / np.where(np.equal(before, xp[right]), 1, xp[right] - before)
-    inner = slope * (x - before) + start
-    inner = np.where(np.isnan(inner), slope * (x - xp[right]) + end, inner)  # beside infinity
+    with np.errstate(invalid="ignore"):  # beside infinity, of which NumPy does not warn
+        slope = (end - start) / np.where(np.equal(before, xp[right]), 1, xp[right] - before)
+        inner, back = slope * (x - before) + start, slope * (x - xp[right]) + end
+    at_last, steep = np.equal(x, last), ~np.isfinite(slope)
+    inner = np.where(np.isnan(inner) | at_last, back, inner)  # which has the slope on its left
     inner = np.where(np.isnan(inner) & np.equal(start, end), start, inner)
-    inner = np.where(np.equal(x, before), start, inner)
+    inner = np.where(steep & np.equal(x, before), start, inner)
+    inner = np.where(steep & at_last, high, inner)
     inner = np.where(np.isnan(x), x, inner)
-    return np.where(np.less(x, first), low, np.where(x >= last, high, inner))
+    return np.where(np.less(x, first), low, np.where(x > last, high, inner))
 
 
 # Reductions

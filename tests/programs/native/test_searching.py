@@ -48,7 +48,7 @@ def test_lists_and_numbers_that_lie_anyhow(layout: str) -> None:
 
 @pytest.mark.parametrize("a", [[3.0, 1.0, 2.0, 0.5], [0.0, 1.0, np.nan], [np.nan]])
 def test_a_list_out_of_order_or_with_nan_is_left_to_numpy(a: list[float]) -> None:
-    fast = ta.compile(np.searchsorted, engine="native")
+    fast: Any = ta.compile(np.searchsorted, engine="native")
     v = np.array([0.7, np.nan, 1.5, -1.0, 2.5, 1.5, 0.1])
     for each in (np.arange(len(a)) * 1.0, np.array(a)) * 2:
         for _ in range(2):
