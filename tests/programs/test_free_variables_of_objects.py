@@ -297,12 +297,20 @@ def caught(o: Any, x: Any) -> Any:
         return x
 
 
+def matched(o: Any, x: Any) -> Any:
+    match o:
+        case object(late=factor):
+            return x * factor
+    return x
+
+
 WAYS_TO_ASK: dict[str, Callable[[Any, Any], Any]] = {
     "hasattr": lambda o, x: x * o.late if hasattr(o, "late") else x,
     "getattr": lambda o, x: x * getattr(o, "late", 1.0),
     "vars": lambda o, x: x * vars(o).get("late", 1.0),
     "__dict__": lambda o, x: x * o.__dict__.get("late", 1.0),
     "except": caught,
+    "match": matched,
 }
 
 

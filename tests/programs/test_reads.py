@@ -3,6 +3,7 @@
 import array
 import collections
 import contextvars
+import enum
 import functools
 import operator
 import sys
@@ -326,6 +327,24 @@ def doubled(x: Any, factor: float = 2.0, *, shift: float = 1.0) -> Any:
 
 def looked_up(holder: Any, name: str) -> Any:
     return getattr(holder, name)
+
+
+class Kind(enum.Enum):
+    LIST = [2.0]  # noqa: RUF012 - which changes
+
+
+class Place:
+    __match_args__ = ("x",)
+
+
+PLACE: Any = Place()
+PLACE.x = 2.0
+
+
+def at_place(factor: Any) -> Any:
+    match PLACE:
+        case Place(x):
+            return factor * x
 
 
 def of_containers() -> dict[str, Case]:

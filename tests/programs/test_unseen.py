@@ -15,7 +15,7 @@ import pytest
 
 import tape_ad as ta
 
-X = np.array([0.5, -1.5])
+X, RATES = np.array([0.5, -1.5]), [2.0]
 TABLE = (Path(__file__).parents[2] / "docs" / "what-is-captured.md").read_text(encoding="utf-8")
 
 Case = tuple[Callable[..., Any], tuple[Any, ...], Callable[[], Any]]
@@ -49,6 +49,7 @@ def unseen() -> dict[str, Case]:
         pass
 
     os.environ["TAPE_AD_FACTOR"] = "2"
+    RATES[0] = 2.0
     return {
         "what plain NumPy computes of a larger array": (
             lambda x: x * np.exp(large)[:2],
@@ -74,6 +75,11 @@ def unseen() -> dict[str, Case]:
             lambda x: x * getattr(model, "".join(parts)),
             (X,),
             lambda: setattr(model, "scale", 3.0),
+        ),
+        "what `eval` or `exec` is given as text": (
+            lambda x: eval("RATES[0] * x"),  # noqa: S307 - of nobody's text but ours
+            (X,),
+            lambda: RATES.__setitem__(0, 3.0),
         ),
         "what `==`, `<`, `hash`, `repr` or `str` of an object of yours looks up": (
             lambda x: x * (2 if model == 2.0 else 3),

@@ -8,6 +8,7 @@ import array
 import builtins
 import collections
 import contextvars
+import enum
 import functools
 import io
 import operator
@@ -82,6 +83,7 @@ INSIDE: dict[type, str] = {
     weakref.WeakKeyDictionary: "data",
     weakref.WeakValueDictionary: "data",
     weakref.WeakSet: "data",
+    enum.Enum: "_value_",
     functools.partial: "args",
     np.vectorize: "pyfunc",
     types.BuiltinMethodType: "__self__",

@@ -18,10 +18,12 @@ from tape_ad.record.messages.callers import tree_of, variables_bound, variables_
 LOOKUPS = frozenset(
     (
         *("getattr", "hasattr", "vars", "globals", "__dict__", "attrgetter", "methodcaller"),
-        *("__getattribute__", "import_module", "__import__", "modules"),
+        *("__getattribute__", "import_module", "__import__", "modules", "__match_args__"),
     )
 )
 """Names of what looks up a name that is given as text."""
+MATCH_CLASS = dis.opmap["MATCH_CLASS"]
+"""The operation of a pattern like ``Point(x=0)``, which looks up attributes so, too."""
 WHOLE = frozenset(("vars", "__dict__", "dir", "asdict", "astuple", "fields", "fields_dict"))
 """Names of what gives all attributes of an object."""
 
@@ -63,6 +65,8 @@ def names_in(code: types.CodeType) -> Names:
     """Find the names in a function's code."""
     codes = list(codes_in(code))
     names = frozenset(name for each in codes for name in each.co_names)
+    if any(MATCH_CLASS in each.co_code[::2] for each in codes):
+        names |= {"__match_args__"}
     by_text = not LOOKUPS.isdisjoint(names)
     every = frozenset(text for each in codes for text in texts_in(each.co_consts))
     texts = every if by_text else frozenset()
