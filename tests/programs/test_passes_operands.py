@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tape_ad as ta
 from tape_ad.programs.passes import simplified
 from tape_ad.programs.passes.rewriting import rewritten
 from tape_ad.programs.passes.simplifications import (
@@ -205,3 +206,14 @@ def test_calls_on_literals_that_warn_or_are_large_or_are_returned_stay() -> None
     simpler = fold_constants(program)
     assert functions(simpler).count(np.positive) == 2
     assert np.divide in functions(simpler)
+
+
+def test_the_caller_gets_a_copy_of_what_has_been_computed_once() -> None:
+    def function(x: Any) -> Any:
+        return (ta.grad(lambda x: np.sum(2.0 * x))(x) + 1.0) * 1.0
+
+    fast = ta.compile(function)
+    for _ in range(5):
+        found = fast(X)
+        assert np.all(found == 3.0)
+        found[:] = 7.0

@@ -85,6 +85,11 @@ class Rewriting:
             self._seen.add(new)
         return new
 
+    def add_constants(self, constants: list[Constant]) -> None:
+        """Add further constants, whose memory the caller must not get to see either."""
+        self.constants += constants
+        self._constants.update([each.value for each in constants])
+
     def is_known(self, operand: Any, test: Callable[[Any], bool]) -> bool:
         """Tell whether an operand is the same at every replay, and passes a test."""
         if type(operand) is not Value:

@@ -176,7 +176,7 @@ def folded(call: Call, rewriting: Rewriting) -> bool:
     for out, constant in zip(call.outputs, constants, strict=False):
         rewriting.replace(out, constant.value)
         literals[constant.value] = constant.data
-    rewriting.constants += constants
+    rewriting.add_constants(constants)
     return bool(constants)
 
 
