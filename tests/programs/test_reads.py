@@ -5,6 +5,7 @@ import collections
 import contextvars
 import enum
 import functools
+import inspect
 import operator
 import sys
 import types
@@ -420,6 +421,16 @@ def of_containers() -> dict[str, Case]:
         "array of objects": (lambda x: x * objects[0], (X,), lambda: objects.__setitem__(0, 3.0)),
         "in one": (lambda x: x * objects[1].scale, (X,), lambda: setattr(model, "scale", 3.0)),
         "attrgetter": (lambda x: x * get(model), (X,), lambda: setattr(model, "scale", 3.0)),
+        "getmembers": (
+            lambda x: x * dict(inspect.getmembers(inner["model"]))["scale"],
+            (X,),
+            lambda: setattr(model, "scale", 3.0),
+        ),
+        "getattr_static": (
+            lambda x: x * inspect.getattr_static(inner["model"], name[0]),
+            (X,),
+            lambda: setattr(model, "scale", 3.0),
+        ),
         "getattr in another function": (
             lambda x: x * looked_up(inner["model"], "scale"),
             (X,),

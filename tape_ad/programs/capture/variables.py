@@ -19,12 +19,15 @@ LOOKUPS = frozenset(
     (
         *("getattr", "hasattr", "vars", "globals", "__dict__", "attrgetter", "methodcaller"),
         *("__getattribute__", "import_module", "__import__", "modules", "__match_args__"),
+        *("getattr_static", "getmembers"),
     )
 )
 """Names of what looks up a name that is given as text."""
 MATCH_CLASS = dis.opmap["MATCH_CLASS"]
 """The operation of a pattern like ``Point(x=0)``, which looks up attributes so, too."""
-WHOLE = frozenset(("vars", "__dict__", "dir", "asdict", "astuple", "fields", "fields_dict"))
+WHOLE = frozenset(
+    ("vars", "__dict__", "dir", "getmembers", "asdict", "astuple", "fields", "fields_dict")
+)
 """Names of what gives all attributes of an object."""
 
 
