@@ -100,7 +100,7 @@ UNREAD = frozenset(
     for name in (
         *("repr", "str", "eq", "ne", "lt", "le", "gt", "ge", "hash", "setattr", "delattr"),
         *("init_subclass", "getstate", "setstate", "reduce", "reduce_ex", "del", "replace"),
-        *("post_init", "attrs_post_init"),
+        *("post_init", "attrs_post_init", "annotate", "annotate_func"),
     )
 )
 """Special methods that say nothing about what is computed, or run when an instance is made."""
