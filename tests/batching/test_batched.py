@@ -1157,6 +1157,15 @@ def test_knots_beside_infinite_values_keep_theirs() -> None:
     np.testing.assert_array_equal(ta.batched(at_knots)(several), [at_knots(s) for s in several])
 
 
+def test_values_at_infinite_knots_are_those_of_one() -> None:
+    def at_knots(s: Array) -> Array:
+        ends = np.array([-np.inf, 0.0, np.inf])
+        return np.interp(ends, ends, np.array([3.0, 1.0, 2.0]) * s)
+
+    several = np.array([1.0, 2.0])
+    np.testing.assert_array_equal(ta.batched(at_knots)(several), [at_knots(s) for s in several])
+
+
 @pytest.mark.parametrize("transform", [lambda f: f, ta.grad, ta.hessian])
 @pytest.mark.parametrize(
     "function",

@@ -380,6 +380,7 @@ def interpolated(x: Array, xp: Array, fp: Array) -> Array:
     at_last, steep = np.equal(x, last), ~np.isfinite(slope)
     inner = np.where(np.isnan(inner) | at_last, back, inner)  # which has the slope on its left
     inner = np.where(np.isnan(inner) & np.equal(start, end), start, inner)
+    steep = steep | np.isnan(inner)
     inner = np.where(steep & np.equal(x, before), start, inner)
     inner = np.where(steep & at_last, high, inner)
     inner = np.where(np.isnan(x), x, inner)
