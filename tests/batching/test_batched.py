@@ -925,6 +925,34 @@ def test_what_is_made_is_seen_by_a_view_where_numpys_is(name: str, axis: int) ->
     np.testing.assert_array_equal(ta.vjp(changed, x[0, 0])[0], results[0][0])
 
 
+def written_through_ravel(x: Any) -> Any:
+    flat = np.ravel(x)
+    flat[0] += 100.0
+    return flat[:2] * x[0, 0]
+
+
+@pytest.mark.parametrize(
+    "show",
+    [
+        written_through_ravel,
+        lambda x: np.ravel(x, order="A") * np.arange(12.0),
+        lambda x: np.reshape(x[:, :2], -1, order="A"),
+        lambda x: np.ravel(2 * x, order="A"),
+    ],
+)
+@pytest.mark.parametrize("lead", [(0, 1, 2), (1, 2, 0), (2, 1, 0)])
+def test_an_argument_is_taken_to_lie_as_a_part_of_what_was_given(
+    show: Any, lead: tuple[int, ...]
+) -> None:
+    def given() -> Any:
+        x = np.arange(36.0).reshape(3, 3, 4)
+        return np.transpose(np.transpose(x, lead).copy(), np.argsort(lead))
+
+    looped, batched = given(), given()
+    np.testing.assert_array_equal(ta.batched(show)(batched), [show(x) for x in looped])
+    np.testing.assert_array_equal(batched, looped)
+
+
 @pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
 @pytest.mark.parametrize(
     "write",
