@@ -1155,6 +1155,9 @@ def test_lists_are_looked_up_in_what_is_batched() -> None:
     knots = np.array([[0.0, 0.5, 1.0], [-1.0, 0.0, 0.2]])
     found = ta.batched(lambda xp: np.searchsorted(xp, [0.1, 0.5], "right"))(knots)
     np.testing.assert_array_equal(found, [[1, 2], [2, 3]])
+    unknown: Any = "middle"
+    with pytest.raises(ValueError, match="search side must be"):
+        ta.batched(lambda xp: np.searchsorted(xp, [0.1, 0.5], unknown))(knots)
 
 
 @pytest.mark.parametrize(
