@@ -938,9 +938,13 @@ def written_through_ravel(x: Any) -> Any:
         lambda x: np.ravel(x, order="A") * np.arange(12.0),
         lambda x: np.reshape(x[:, :2], -1, order="A"),
         lambda x: np.ravel(2 * x, order="A"),
+        lambda x: np.ravel(np.copy(x, order="A"), order="K"),
+        lambda x: np.ravel(np.add(x, 1, order="A"), order="K"),
+        lambda x: np.ravel(np.sin(2 * x, order="A"), order="K"),
+        lambda x: np.ravel(x.astype(np.float32, order="A"), order="K"),
     ],
 )
-@pytest.mark.parametrize("lead", [(0, 1, 2), (1, 2, 0), (2, 1, 0)])
+@pytest.mark.parametrize("lead", [(0, 1, 2), (1, 2, 0), (2, 1, 0), (2, 0, 1)])
 def test_an_argument_is_taken_to_lie_as_a_part_of_what_was_given(
     show: Any, lead: tuple[int, ...]
 ) -> None:
