@@ -8,6 +8,7 @@ import numpy as np
 
 from tape_ad.base.arrays.interpreter import Batch, is_box
 from tape_ad.batching.arrays import BatchedArray, batched_size, in_front, shape_of_one
+from tape_ad.record.primals import memory_of
 from tape_ad.rules.maps.memory import Layout
 
 Function = Callable[..., Any]
@@ -77,23 +78,35 @@ def blank_of_one(x: BatchedArray) -> Any:
     """Make memory without numbers that lies as that of one does, where there is no batch.
 
     What says whether something is a view of one can be asked of it. It is None where each has no
-    memory of NumPy's.
+    memory of NumPy's. What an argument shows is a part of the array that was given; anything else
+    lies as closely as it would if it were made for one.
     """
-    memory = x.stack
+    memory, batches = x.stack, [x.batch_here]
     while is_box(memory):  # of which no more is relied on than how it lies
-        memory = memory.stack if type(memory) is BatchedArray else memory.data
+        if type(memory) is BatchedArray:
+            batches.append(memory.batch_here)
+            memory = memory.stack
+        else:
+            memory = memory.data
     if not isinstance(memory, np.ndarray):
         return None
     layout = Layout.of(memory)
-    for _ in range(memory.ndim - x.ndim):
-        length, step = layout.shape[0], abs(layout.strides[0])
-        inside = [
-            stride // length if 0 < step < abs(stride) and not stride % length else stride
-            for stride in layout.strides[1:]
-        ]
-        layout = Layout(layout.shape[1:], tuple(inside), layout.dtype)
+    for batch in reversed(batches):
+        length, step, inside = layout.shape[0], abs(layout.strides[0]), layout.strides[1:]
+        if not is_argument(batch, memory):
+            inside = tuple(
+                stride // length if 0 < step < abs(stride) and not stride % length else stride
+                for stride in inside
+            )
+        layout = Layout(layout.shape[1:], inside, layout.dtype)
     before, after = layout.span
     return layout.on(np.empty(before + after, np.uint8), before)
+
+
+def is_argument(batch: Batch, memory: Any) -> bool:
+    """Tell whether what is written to an array would be seen outside of the function."""
+    arrays = [memory_of(x.stack) for x in batch.given if type(x) is BatchedArray]
+    return any(np.may_share_memory(memory, each) for each in arrays)
 
 
 def as_shape(shape: Any) -> tuple[int, ...]:

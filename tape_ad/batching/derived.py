@@ -26,7 +26,7 @@ from tape_ad.batching.basics import (
     spread,
 )
 from tape_ad.batching.products import composed, with_axis
-from tape_ad.batching.shapes import laid_out
+from tape_ad.batching.shapes import flags_of_one, laid_out, layout_of
 from tape_ad.rules import call_signature
 from tape_ad.rules.facts import Core, Facts
 from tape_ad.rules.numpy.bodies import dtype_of
@@ -40,7 +40,7 @@ def elementwise(batch: Batch, function: Function, args: Any, kwargs: Options) ->
     if kwargs.get("order", "K") != "K":
         options = {name: x for name, x in kwargs.items() if name != "order"}
         out = elementwise(batch, function, args, options)
-        return laid_out(BatchedArray(out, batch), kwargs["order"])
+        return laid_out(BatchedArray(out, batch), common_order(args, kwargs["order"]))
     kinds = (str, type, np.dtype, type(None))
     arrays = [x for x in (*args, *kwargs.values()) if not isinstance(x, kinds)]
     for x in arrays:
@@ -49,6 +49,15 @@ def elementwise(batch: Batch, function: Function, args: Any, kwargs: Options) ->
     ndim = max([ndim_of(x) for x in arrays if not isinstance(x, dict)], default=0)
     options = {name: all_of(batch, x, ndim) for name, x in kwargs.items()}
     return function(*[all_of(batch, x, ndim) for x in args], **options)
+
+
+def common_order(operands: Any, order: Any) -> Any:
+    """Say in which order a result lies; A is that of Fortran where all operands have it."""
+    arrays = [x for x in operands if isinstance(x, (BatchedArray, np.ndarray))]
+    if str(order).upper() != "A" or not arrays:
+        return order
+    flags = [flags_of_one(x) if isinstance(x, BatchedArray) else x.flags for x in arrays]
+    return "F" if all(each is not None and each.f_contiguous for each in flags) else "C"
 
 
 def listed(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
@@ -76,8 +85,9 @@ def cast(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Cast each."""
     options = dict(kwargs)
     order = options.pop("order", "K")
-    out = lone(batch, args, kwargs).stack.astype(*args[1:], **options)
-    return out if order == "K" else laid_out(BatchedArray(out, batch), order)
+    x = lone(batch, args, kwargs)
+    out = x.stack.astype(*args[1:], **options)
+    return out if order == "K" else laid_out(BatchedArray(out, batch), layout_of(x, order))
 
 
 def filled(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:

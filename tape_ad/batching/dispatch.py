@@ -22,7 +22,7 @@ from tape_ad.batching.arrays import (
     asked_by_library,
     shape_of_one,
 )
-from tape_ad.batching.basics import Handler, Looped, blank_of_one, is_of
+from tape_ad.batching.basics import Handler, Looped, blank_of_one, is_argument, is_of
 from tape_ad.batching.decisions import AgainError, doubt, members_of, part
 from tape_ad.batching.derived import elementwise, like_one
 from tape_ad.batching.indexing import item_of_all, written_to_all
@@ -496,12 +496,6 @@ def memory_to_write(batch: Batch, x: Any) -> Any:
         doubt(batch)
         raise AgainError
     return memory
-
-
-def is_argument(batch: Batch, memory: Any) -> bool:
-    """Tell whether what is written to an array would be seen outside of the function."""
-    arrays = [memory_of(x.stack) for x in batch.given if type(x) is BatchedArray]
-    return any(np.may_share_memory(memory, each) for each in arrays)
 
 
 def change(function: Function, x: Any, other: Any) -> Any:

@@ -925,6 +925,38 @@ def test_what_is_made_is_seen_by_a_view_where_numpys_is(name: str, axis: int) ->
     np.testing.assert_array_equal(ta.vjp(changed, x[0, 0])[0], results[0][0])
 
 
+def written_through_ravel(x: Any) -> Any:
+    flat = np.ravel(x)
+    flat[0] += 100.0
+    return flat[:2] * x[0, 0]
+
+
+@pytest.mark.parametrize(
+    "show",
+    [
+        written_through_ravel,
+        lambda x: np.ravel(x, order="A") * np.arange(12.0),
+        lambda x: np.reshape(x[:, :2], -1, order="A"),
+        lambda x: np.ravel(2 * x, order="A"),
+        lambda x: np.ravel(np.copy(x, order="A"), order="K"),
+        lambda x: np.ravel(np.add(x, 1, order="A"), order="K"),
+        lambda x: np.ravel(np.sin(2 * x, order="A"), order="K"),
+        lambda x: np.ravel(x.astype(np.float32, order="A"), order="K"),
+    ],
+)
+@pytest.mark.parametrize("lead", [(0, 1, 2), (1, 2, 0), (2, 1, 0), (2, 0, 1)])
+def test_an_argument_is_taken_to_lie_as_a_part_of_what_was_given(
+    show: Any, lead: tuple[int, ...]
+) -> None:
+    def given() -> Any:
+        x = np.arange(36.0).reshape(3, 3, 4)
+        return np.transpose(np.transpose(x, lead).copy(), np.argsort(lead))
+
+    looped, batched = given(), given()
+    np.testing.assert_array_equal(ta.batched(show)(batched), [show(x) for x in looped])
+    np.testing.assert_array_equal(batched, looped)
+
+
 @pytest.mark.filterwarnings("ignore::tape_ad.errors.BatchWarning")
 @pytest.mark.parametrize(
     "write",
@@ -1127,6 +1159,9 @@ def test_lists_are_looked_up_in_what_is_batched() -> None:
     knots = np.array([[0.0, 0.5, 1.0], [-1.0, 0.0, 0.2]])
     found = ta.batched(lambda xp: np.searchsorted(xp, [0.1, 0.5], "right"))(knots)
     np.testing.assert_array_equal(found, [[1, 2], [2, 3]])
+    unknown: Any = "middle"
+    with pytest.raises(ValueError, match="search side must be"):
+        ta.batched(lambda xp: np.searchsorted(xp, [0.1, 0.5], unknown))(knots)
 
 
 @pytest.mark.parametrize(
@@ -1152,6 +1187,15 @@ def test_knots_that_coincide_at_the_end_give_the_last_value() -> None:
 def test_knots_beside_infinite_values_keep_theirs() -> None:
     def at_knots(s: Array) -> Array:
         return np.interp(np.arange(3.0), np.arange(3.0), np.array([3.0, 1.0, np.inf]) * s)
+
+    several = np.array([1.0, 2.0])
+    np.testing.assert_array_equal(ta.batched(at_knots)(several), [at_knots(s) for s in several])
+
+
+def test_values_at_infinite_knots_are_those_of_one() -> None:
+    def at_knots(s: Array) -> Array:
+        ends = np.array([-np.inf, 0.0, np.inf])
+        return np.interp(ends, ends, np.array([3.0, 1.0, 2.0]) * s)
 
     several = np.array([1.0, 2.0])
     np.testing.assert_array_equal(ta.batched(at_knots)(several), [at_knots(s) for s in several])

@@ -36,6 +36,12 @@ def test_a_step_between_equal_knots() -> None:
     np.testing.assert_array_equal(along, [0.5, 0.5, 1.5, 0.5])
 
 
+def test_the_first_value_counts_before_first_knots_that_coincide() -> None:
+    fp = handle(FP)
+    before = np.interp([-2.0, -1.0], [0.0, 0.0, 3.0], fp)
+    np.testing.assert_array_equal(before.grad(np.ones(2)).wrt(fp), [2.0, 0.0, 0.0])
+
+
 def test_single_precision_is_interpolated_in_double_as_numpy_does() -> None:
     x = handle(np.array([0.1, 0.7], np.float32))
     result = np.interp(x, XP, FP)

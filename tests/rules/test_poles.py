@@ -148,3 +148,8 @@ def test_warnings_by_hand_are_seen() -> None:
 
     with pytest.warns(UserWarning, match="rough"):
         ta.grad(ta.custom_rule(pull=pull)(lambda x: x + 0))(1.0)
+
+
+def test_a_slope_that_underflows_is_no_error_where_the_value_does_not() -> None:
+    with np.errstate(all="raise"):
+        assert ta.grad(np.expm1)(-800.0) == 0.0

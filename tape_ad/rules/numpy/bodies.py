@@ -340,6 +340,8 @@ def searched(a: Array, v: Array, side: str = "left", sorter: Any = None) -> Arra
     a, v = as_array(a), as_array(v)
     if sorter is not None or len(a) > SHORT or np.result_type(a, v).kind not in "iuf":
         raise NO_BODY
+    if side not in ("left", "right"):
+        raise NO_BODY  # where it is refused
     v = np.expand_dims(v, -1)
     before = np.less(a, v) if side == "left" else np.less_equal(a, v)
     last = np.isnan(v) & (~np.isnan(a) if side == "left" else True)  # as nan is the largest
@@ -380,6 +382,7 @@ def interpolated(x: Array, xp: Array, fp: Array) -> Array:
     at_last, steep = np.equal(x, last), ~np.isfinite(slope)
     inner = np.where(np.isnan(inner) | at_last, back, inner)  # which has the slope on its left
     inner = np.where(np.isnan(inner) & np.equal(start, end), start, inner)
+    steep = steep | np.isnan(inner)
     inner = np.where(steep & np.equal(x, before), start, inner)
     inner = np.where(steep & at_last, high, inner)
     inner = np.where(np.isnan(x), x, inner)

@@ -292,7 +292,7 @@ ELEMENTWISE: dict[Any, Entry] = {
     np.cbrt: rule(quiet(cbrt)),
     # Exponentials and logarithms
     np.exp: rule(lambda out, x: out),
-    np.expm1: rule(lambda out, x: np.exp(x)),
+    np.expm1: rule(quiet(lambda out, x: np.exp(x))),
     np.exp2: rule(lambda out, x: out * LN2),
     np.log: rule(lambda out, x: Divide(x)),
     np.log1p: rule(lambda out, x: Divide(1 + x)),

@@ -70,7 +70,7 @@ def weight(j: Array, x: Array, xp: Array) -> Array:
     """Compute how far x lies between two knots, from 0 to 1."""
     before, behind = outside(x, xp)
     after, across, xp = next_knot(j, xp), width(j, xp), as_in_key(xp, (j,))
-    behind = behind | np.equal(xp[after], xp[j])  # the last two, of which the last one counts
+    behind = behind | (~before & np.equal(xp[after], xp[j]))  # of the last two the last one counts
     return np.where(before | behind, behind.astype(float), (x - xp[j]) / across)
 
 

@@ -226,7 +226,7 @@ def pseudo_huber_second(out: Array, delta: Array, r: Array) -> Array:
 ELEMENTARY: dict[Any, Any] = {
     sp.exp2: rule(lambda out, x: out * LN2),
     sp.exp10: rule(lambda out, x: out * LN10),
-    sp.expm1: rule(lambda out, x: np.exp(x)),
+    sp.expm1: rule(quiet(lambda out, x: np.exp(x))),
     sp.log1p: rule(lambda out, x: Divide(1 + x)),
     sp.cbrt: cbrt,
     sp.logit: lambda out, x: 1 / (x * (1 - x)),
