@@ -23,12 +23,12 @@ LOOKUPS = frozenset(
     )
 )
 """Names of what looks up a name that is given as text."""
-MATCH_CLASS = dis.opmap["MATCH_CLASS"]
-"""The operation of a pattern like ``Point(x=0)``, which looks up attributes so, too."""
 WHOLE = frozenset(
     ("vars", "__dict__", "dir", "getmembers", "asdict", "astuple", "fields", "fields_dict")
 )
 """Names of what gives all attributes of an object."""
+PATTERN = "match a:\n case b(c): pass"
+OTHER_PATTERNS = "match a:\n case [c, b]: pass\n case {'b': c}: pass\n case None: pass\nb"
 
 
 @frozen
@@ -68,7 +68,7 @@ def names_in(code: types.CodeType) -> Names:
     """Find the names in a function's code."""
     codes = list(codes_in(code))
     names = frozenset(name for each in codes for name in each.co_names)
-    if any(MATCH_CLASS in each.co_code[::2] for each in codes):
+    if not all(looks_by_patterns().isdisjoint(each.co_code[::2]) for each in codes):
         names |= {"__match_args__"}
     by_text = not LOOKUPS.isdisjoint(names)
     every = frozenset(text for each in codes for text in texts_in(each.co_consts))
@@ -130,6 +130,17 @@ def operations(*examples: str) -> frozenset[int]:
 
     simpler = map(used, ("a", "a, b", "-a", "a + b", "a + a"))
     return frozenset(set().union(*map(used, examples)).difference(*simpler))
+
+
+@functools.cache
+def looks_by_patterns() -> frozenset[int]:
+    """List the operations of a pattern like ``Point(x=0)``, which looks up attributes by text."""
+
+    def used(statement: str) -> set[int]:
+        code = compile(statement, "<example>", "exec")
+        return {each.opcode for each in dis.get_instructions(code)}
+
+    return frozenset(used(PATTERN) - used(OTHER_PATTERNS))
 
 
 def texts_in(constants: Any) -> Iterator[str]:
