@@ -215,9 +215,12 @@ def arrays_in(held: Any) -> list[np.ndarray[Any, Any]]:
                 found.append(shown)
         elif (names := fields_of(kind)) and id(value) not in seen:
             seen.add(id(value))
-            for name in names:
-                waiting.append(getattr(value, name))
+            waiting += [getattr(value, name) for name in names]
     return found
+
+
+WITHOUT_ARRAYS = int, bool, float, str, tuple[int, ...]
+"""What fields are declared as that no array is in."""
 
 
 @lru_cache(1024)
@@ -225,10 +228,6 @@ def fields_of(kind: type) -> tuple[str, ...]:
     """Name the fields of a kind of map, or of what is in one, in which an array may be."""
     fields = getattr(kind, "__attrs_attrs__", ())
     return tuple(field.name for field in fields if field.type not in WITHOUT_ARRAYS)
-
-
-WITHOUT_ARRAYS = int, bool, float, str, tuple[int, ...]
-"""What fields are declared as that no array is in."""
 
 
 def shown_by(value: Any) -> Any:
