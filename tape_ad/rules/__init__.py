@@ -47,11 +47,6 @@ WITH_THEIR_TABLES = frozenset({"tape_ad"}) | sys.stdlib_module_names
 def add_rules(table: Mapping[Any, Entry]) -> None:
     """Add a table to the rules. Adding it again, from another thread too, changes nothing.
 
-    Raises
-    ------
-    ValueError
-        When a function has other rules already.
-
     Parameters
     ----------
     table : mapping
@@ -210,22 +205,7 @@ def call_signature(function: Callable[..., Any]) -> inspect.Signature:
 
 add_rules(
     merged(
-        ELEMENTWISE,
-        REDUCTIONS,
-        SHAPING,
-        BUILDING,
-        PLAIN_MAPS,
-        INDEXING,
-        JOINING,
-        PRODUCTS,
-        SPARSE,
-        ACTIVATIONS,
-        CROSS_ENTROPY,
-        AFFINE,
-        SPREADS,
-        SCANS,
-        SORTING,
-        EINSUM,
-        UPDATES,
+        *(ELEMENTWISE, REDUCTIONS, SHAPING, BUILDING, PLAIN_MAPS, INDEXING, JOINING, PRODUCTS),
+        *(SPARSE, ACTIVATIONS, CROSS_ENTROPY, AFFINE, SPREADS, SCANS, SORTING, EINSUM, UPDATES),
     )
 )
