@@ -39,6 +39,7 @@ from tape_ad.record.mutation import (
     Memory,
     go_one_by_one,
     has_alone,
+    lie_alike,
     refuse_moving,
     refuse_to_write,
     replace,
@@ -343,8 +344,8 @@ def fill(target: Any, value: Any) -> None:
     value : array or Tensor
         What a call has just given.
     """
-    if type(value) is Tensor and has_layout(target, value):
-        if type(target) is Tensor:
+    if type(value) is Tensor and lie_alike(target.data, value.data):
+        if type(target) is Tensor and target.record is value.record:
             refuse_to_write(target, "leave it out")
             replace(target, ..., value, fresh=True)
             return
@@ -352,18 +353,6 @@ def fill(target: Any, value: Any) -> None:
             become(target, value)
             return
     target[...] = value
-
-
-def has_layout(target: Any, value: Tensor) -> bool:
-    """Tell whether an array in memory has the shape, the type and the order of a result."""
-    one, other = target.data, value.data
-    return (
-        type(one) is type(other) is np.ndarray
-        and one.shape == other.shape
-        and one.dtype == other.dtype
-        and one.strides == other.strides
-        and (type(target) is not Tensor or target.record is value.record)
-    )
 
 
 @frozen

@@ -103,14 +103,11 @@ def taken(
         never, copies = copy.name == "NEVER", copy.name == "ALWAYS"
     if dtype is not None and handle.dtype != np.dtype(dtype):
         handle, copies = handle.astype(dtype), False
-    if never and handle is not values:
-        raise ValueError(f"{called(function)} cannot give this without a copy, as copy=False asks")
     order = ORDERS.get(function, order)
-    if (copies and handle is values) or not lies_in_order(handle, order):
-        if never:
-            raise ValueError(
-                f"{called(function)} cannot give this without a copy, as copy=False asks"
-            )
+    misplaced = not lies_in_order(handle, order)
+    if never and (misplaced or handle is not values):
+        raise ValueError(f"{called(function)} cannot give this without a copy, as copy=False asks")
+    if misplaced or (copies and handle is values):
         handle = np.copy(handle, order=order or "K")
     missing = max(ndmin, 1 if function in ORDERS else 0) - handle.ndim
     return np.reshape(handle, (1,) * missing + handle.shape) if missing > 0 else handle

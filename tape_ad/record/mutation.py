@@ -634,10 +634,14 @@ def same_layout(value: Any, base: Handle) -> bool:
     if type(value) is not type(base):
         return False
     one, two = value.data, base.data
-    if type(one) is not np.ndarray or type(two) is not np.ndarray:
-        one, two = memory_of(one), memory_of(two)
+    plain = type(one) is type(two) is np.ndarray
+    return lie_alike(one, two) if plain else lie_alike(memory_of(one), memory_of(two))
+
+
+def lie_alike(one: Any, two: Any) -> bool:
+    """Tell whether two are plain arrays of one shape, dtype and order in memory."""
     return (
-        isinstance(one, np.ndarray)
+        type(one) is type(two) is np.ndarray
         and one.shape == two.shape
         and one.dtype == two.dtype
         and one.strides == two.strides

@@ -88,14 +88,18 @@ def require_unchanged(arena: Arena, ends: Iterable[int]) -> None:
         )
 
 
-def sources_of(arena: Arena, waiting: list[int]) -> set[int]:
-    """Find the nodes that some nodes depend on, themselves among them."""
+def sources_of(arena: Arena, waiting: list[int], start: int = 0) -> set[int]:
+    """Find the nodes that some nodes depend on, themselves among them.
+
+    What nodes before `start` depend on is not looked for.
+    """
     found: set[int] = set()
     while waiting:
         node = waiting.pop()
         if node not in found:
             found.add(node)
-            waiting += arena.parents[arena.starts[node] : arena.starts[node + 1]]
+            if node >= start:
+                waiting += arena.parents[arena.starts[node] : arena.starts[node + 1]]
     return found
 
 

@@ -17,6 +17,7 @@ from tape_ad.record.handles import any_handle, plain, records_of, up_to
 from tape_ad.record.primals import PLAIN_TYPES
 from tape_ad.record.sweeps import reverse_sweep
 from tape_ad.record.tensor import Tensor
+from tape_ad.record.watching import sources_of
 from tape_ad.rules.maps import Array
 
 Function = Callable[..., Any]
@@ -53,15 +54,7 @@ def excerpt(record: Arena, start: int, root: int) -> tuple[Arena, list[int]]:
         The copy, in which the first nodes are leaves and the root is the last one, and which nodes
         before `start` the leaves stand for.
     """
-    reached, waiting = set(), [root]
-    while waiting:
-        node = waiting.pop()
-        if node not in reached:
-            reached.add(node)
-            if node >= start:
-                first, last = record.starts[node : node + 2]
-                waiting += record.parents[first:last]
-    order = sorted(reached)
+    order = sorted(sources_of(record, [root], start))
     places = {node: i for i, node in enumerate(order)}
     copy = Arena()
     copy.functions = [record.functions[node] for node in order]

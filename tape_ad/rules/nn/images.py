@@ -69,23 +69,33 @@ class Windows:
     def _padded(self) -> Shape:
         return tuple(n + a + b for n, (a, b) in zip(self.size, self.padding, strict=True))
 
+    @property
+    def reach(self) -> Shape:
+        """The window's lengths from its first element to its last."""
+        return tuple(d * (k - 1) + 1 for d, k in zip(self.dilation, self.kernel, strict=True))
+
     @out.default
     def _out(self) -> Shape:
-        reach = (d * (k - 1) + 1 for d, k in zip(self.dilation, self.kernel, strict=True))
-        lengths = zip(self.padded, reach, self.stride, strict=True)
+        lengths = zip(self.padded, self.reach, self.stride, strict=True)
         return tuple((n - r) // s + 1 for n, r, s in lengths)
 
     @taps.default
     def _taps(self) -> int:
         return math.prod(self.kernel)
 
+    def slices(self) -> list[list[slice]]:
+        """List for each axis what all windows have at each place along it."""
+        steps = zip(self.kernel, self.dilation, self.stride, self.out, strict=True)
+        return [
+            [slice(p * d, p * d + (n - 1) * s + 1, s) for p in range(k)] for k, d, s, n in steps
+        ]
+
     @property
     def along_axes(self) -> Iterator[list[Key]]:
         """For each axis, list the keys of what all windows have at each place along it."""
-        steps = zip(self.kernel, self.dilation, self.stride, self.out, strict=True)
-        for axis, (k, d, s, n) in enumerate(steps, 1):
+        for axis, slices in enumerate(self.slices(), 1):
             rest = (slice(None),) * (len(self.size) - axis)
-            yield [(..., slice(p * d, p * d + (n - 1) * s + 1, s), *rest) for p in range(k)]
+            yield [(..., each, *rest) for each in slices]
 
     def relations(self) -> dict[int, Pattern]:
         """Tell for each axis, counted from the end, which windows have which elements."""
@@ -101,8 +111,7 @@ class Windows:
     @property
     def overlap(self) -> bool:
         """Whether an element may be in several windows."""
-        reach = (d * (k - 1) + 1 for d, k in zip(self.dilation, self.kernel, strict=True))
-        return any(step < r for step, r in zip(self.stride, reach, strict=True))
+        return any(step < r for step, r in zip(self.stride, self.reach, strict=True))
 
     @inside.default
     def _inside(self) -> Key:
@@ -125,21 +134,9 @@ class Windows:
 
     @offsets.default
     def _offsets(self) -> tuple[tuple[Shape, Key], ...]:
-        steps = list(zip(self.dilation, self.stride, self.out, strict=True))
         places = itertools.product(*map(range, self.kernel))
-        return tuple(
-            (
-                place,
-                (
-                    ...,
-                    *(
-                        slice(p * d, p * d + (n - 1) * s + 1, s)
-                        for p, (d, s, n) in zip(place, steps, strict=True)
-                    ),
-                ),
-            )
-            for place in places
-        )
+        keys = itertools.product(*self.slices())
+        return tuple((place, (..., *key)) for place, key in zip(places, keys, strict=True))
 
     def view(self, x: Array) -> Array:
         """See all windows of images: shape (..., *size) -> (..., *kernel, *out).

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tape_ad.base.errors import NoRuleError
+from tape_ad.base.naming import OPERATORS
 from tape_ad.record.messages.callers import is_copied
 from tape_ad.record.operands import REFLECTING
 from tape_ad.transforms.differentiable import copying
@@ -483,11 +484,8 @@ def comparing(method: Any, original: type) -> Any:
 
 
 REFLECTED: dict[str, Any] = {
-    f"__r{name}__": divmod if name == "divmod" else getattr(operator, f"__{name}__")
-    for name in (
-        *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "divmod"),
-        *("pow", "lshift", "rshift", "and", "or", "xor"),
-    )
+    "__rdivmod__": divmod,
+    **{f"__r{name}__": getattr(operator, f"__{name}__") for name, _ in OPERATORS.values()},
 }
 """The methods of operators with the object on the right, and the operators."""
 
