@@ -144,6 +144,7 @@ def kron(a: Array, b: Array) -> Array:
 
 
 polynomial = own_lines(np.polyval, poly1d=())
+real_if_close = own_lines(np.real_if_close)
 
 
 def convolved(a: Array, v: Array, mode: str = "full") -> Array:
@@ -322,14 +323,6 @@ def vander(x: Array, N: int | None = None, increasing: bool = False) -> Array:  
     later = np.broadcast_to(x[:, None], (len(x), max(count - 1, 0)))
     powers = np.multiply.accumulate(np.concatenate((first, later), axis=1), axis=1)
     return powers if increasing else powers[:, ::-1]
-
-
-def real_if_close(a: Array, tol: float = 100) -> Array:
-    """Drop imaginary parts that are small; see `numpy.real_if_close`."""
-    if dtype_of(a).kind != "c":
-        return a
-    bound = tol * np.finfo(dtype_of(a)).eps if tol > 1 else tol
-    return np.real(a) if np.all(np.absolute(np.imag(a)) < bound) else a
 
 
 # Searching
