@@ -131,7 +131,13 @@ class Arena:
     def forget_released(self) -> None:
         """Let go of the arrays beside handles that partials held which are given up."""
         functions, starts, partials = self.functions, self.starts, self.partials
-        self.keep_for(lambda node: functions[node] is None or partials[starts[node]] is not None)
+        self.keep_for(
+            lambda node: (
+                functions[node] is None
+                or starts[node] == starts[node + 1]
+                or partials[starts[node]] is not None
+            )
+        )
 
     def keep_for(self, still: Callable[[int], bool]) -> None:
         """Keep what is noted for some nodes, and nothing else."""

@@ -11,7 +11,7 @@ from tape_ad.base.arrays.interpreter import NO_OPTIONS, is_box, plain
 from tape_ad.base.arrays.overridable import ACTIVE, asarray
 from tape_ad.base.errors import ConversionError, DtypeError, RecordMismatchError
 from tape_ad.base.memory import UNDECIDED, decide_on_freed_memory
-from tape_ad.base.trees import map_leaves
+from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT, held_arrays, held_bytes, wait_until_free
 from tape_ad.record.constants import promote
 from tape_ad.record.dispatch import recorded
@@ -23,7 +23,7 @@ from tape_ad.record.messages.refusals import no_derivative
 from tape_ad.record.operands import as_operand, lifted
 from tape_ad.record.primals import is_number_like, primal
 from tape_ad.record.tensor import Tensor
-from tape_ad.record.watching import WHOLE, few_of
+from tape_ad.record.watching import Hashed, elements_of
 
 if TYPE_CHECKING:
     from tape_ad.base.trees import OverLeaves
@@ -316,14 +316,24 @@ class ComputationRecord(Shown):
 
     def keep(self, node: int, array: Any) -> None:
         """Note a few elements of an array that the partial of a node holds, as of a leaf."""
-        if self.check_inputs is not None:
+        if self.check_inputs is None:
+            found = self.latest.get(id(array))
+            self._note_array(node, array, elements_of, found and found[1].tobytes() == found[2])
+
+    def compare_all(self, node: int, arrays: Any) -> None:
+        """Note all elements of the plain arrays that a node was made with, if they are compared."""
+        if self.check_inputs:
+            for array in flatten(map_leaves(primal, arrays)):
+                if isinstance(array, ndarray):
+                    self._note_array(node, array, Hashed, id(array) in self.latest)
+
+    def _note_array(self, node: int, array: Any, elements: Any, known: Any) -> None:
+        """Note that a node has met an array, of which the elements may be known already."""
+        if known:
+            self.latest[id(array)][0].append(node)
             return
-        found = self.latest.get(id(array))
-        if found is not None and found[1].tobytes() == found[2]:
-            found[0].append(node)
-            return
-        few = array if array.nbytes <= WHOLE else few_of(array)
-        self.latest[id(array)] = noted = [node], few, few.tobytes(), array
+        seen = elements(array)
+        self.latest[id(array)] = noted = [node], seen, seen.tobytes(), array
         self.noted.append(noted)
 
     def _withdraw(self, length: int, count: int) -> None:
@@ -410,7 +420,7 @@ class ComputationRecord(Shown):
         leaf = self.note(None, (), NO_OPTIONS, data, (), (), None, path or None)
         array = data if plain else primal(data)
         if self.check_inputs is None and type(array) is ndarray:
-            few = array if array.nbytes <= WHOLE else few_of(array)
+            few = elements_of(array)
             self.noted.append(([leaf.index], few, few.tobytes(), array))
         return leaf
 

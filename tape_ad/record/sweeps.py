@@ -79,16 +79,14 @@ def reverse_sweep(
         When an array was written to that a leaf was made of.
     """
     functions, shapes, dtypes = arena.functions, arena.shapes, arena.dtypes
-    for nodes, few, noted, array in arena.noted:
+    for nodes, few, noted, array in arena.noted if reached is None else ():
         if few.tobytes() != noted or (
             functions[node := nodes[0]] is None
             and (array.shape != shapes[node] or array.dtype is not dtypes[node])
         ):
-            if reached is None:
-                require_unchanged(arena, [root, *more])
+            require_unchanged(arena, [root, *more])
             break
     if arena.observer is not None and reached is None:
-        arena.observer.check()
         kept: dict[int, Array] = arena.observer.sweep(
             arena, root, seed, release=release, more=more, chosen=chosen
         )
@@ -309,8 +307,6 @@ def forward_sweep(
     if not reached:
         return reached
     require_unchanged(arena, range(last + 1) if keep is None else keep)
-    if arena.observer is not None:
-        arena.observer.check()
     first = min(reached)
     stack = reached[first].ndim - len(arena.shapes[first])
     parents, starts, partials = arena.parents, arena.starts, arena.partials

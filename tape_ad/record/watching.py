@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from attrs import define, field
+from attrs import define
 
 from tape_ad.base.errors import MutatedInputError
 from tape_ad.base.naming import function_name, line_name
@@ -43,9 +43,27 @@ class Few:
         return self.array.flat[np.arange(33) * last // 32].tobytes()
 
 
+@define(eq=False)
+class Hashed:
+    """All elements of an array, and what they stand for, as one number."""
+
+    array: Plain
+
+    def tobytes(self) -> bytes:
+        """Give the number for the elements as they are now."""
+        known = hash((self.array.tobytes(), self.array.shape, self.array.dtype))
+        return known.to_bytes(8, "little", signed=True)
+
+
+def elements_of(array: Plain) -> Any:
+    """Give what is compared of an array: a few elements, or all of a small one."""
+    return array if array.nbytes <= WHOLE else few_of(array)
+
+
 def few_bytes(array: Plain) -> bytes:
     """Give a few elements of an array, or all of a small one, to be compared later."""
-    return (array if array.nbytes <= WHOLE else few_of(array)).tobytes()
+    found: bytes = elements_of(array).tobytes()
+    return found
 
 
 def require_unchanged(arena: Arena, ends: Iterable[int]) -> None:
@@ -65,27 +83,27 @@ def require_unchanged(arena: Arena, ends: Iterable[int]) -> None:
     """
     functions, shapes, dtypes = arena.functions, arena.shapes, arena.dtypes
     changed = [
-        node
-        for nodes, few, noted, array in arena.noted
-        for node in nodes
-        if few.tobytes() != noted
-        or (functions[node] is None and (array.shape, array.dtype) != (shapes[node], dtypes[node]))
+        (nodes, elements, array)
+        for nodes, elements, noted, array in arena.noted
+        if elements.tobytes() != noted
+        or (
+            functions[node := nodes[0]] is None
+            and (array.shape, array.dtype) != (shapes[node], dtypes[node])
+        )
     ]
     needed = sources_of(arena, [*ends]) if changed else ()
-    for node in changed:
-        if node not in needed:
-            continue
-        if functions[node] is None:
+    for nodes, elements, array in changed:
+        met = [node for node in nodes if node in needed]
+        uses = [node for node in met if functions[node] is not None]
+        if met:
+            leaf = "" if met[0] in uses else f", of {leaf_name(arena, met[0])},"
+            used = "used it" if type(elements) is Hashed else "was computed with it"
+            since = f"{node_name(arena, uses[0])} {used}" if uses else "the leaf was made"
             raise MutatedInputError(
-                f"the array of {leaf_name(arena, node)} was written to after the leaf was made, so "
-                "the derivative would be of something else; take the gradient before the update in "
-                "place, or make the leaf of a copy, array.copy()"
+                f"an array of shape {array.shape}{leaf} was written to after {since}, so the "
+                "derivative would be of something else; take the gradient before the update in "
+                "place, or give the record a copy, array.copy()"
             )
-        raise MutatedInputError(
-            f"an array was written to after {node_name(arena, node)} was computed with it, so "
-            "the derivative would be of something else; take the gradient before the update in "
-            "place, or compute with a copy, array.copy()"
-        )
 
 
 def sources_of(arena: Arena, waiting: list[int], start: int = 0) -> set[int]:
@@ -115,60 +133,5 @@ def leaf_name(arena: Arena, leaf: int) -> str:
     mark, source = arena.marks[leaf], arena.sources.get(leaf)
     name = f" {name_of(mark)}" if type(mark) is str else ""
     axes = ",".join(map(str, arena.shapes[leaf]))
-    made = f", made at {line_name(source)}," if source else ""
+    made = f", made at {line_name(source)}" if source else ""
     return f"the leaf{name} (%{leaf}: {arena.dtypes[leaf]}[{axes}]){made}"
-
-
-@define(eq=False)
-class Watch:
-    """Fingerprints of arrays, taken when a leaf was made of them or an operation used them.
-
-    The arrays are kept alive, and each is hashed once when it is first seen and once in every
-    check: this is for finding a bug, not for daily use.
-    """
-
-    _seen: dict[int, tuple[Plain, int]] = field(factory=dict, init=False)
-    _leaves: dict[int, str] = field(factory=dict, init=False)
-    _uses: dict[int, str] = field(factory=dict, init=False)
-
-    def see_leaf(self, data: Any, name: str) -> None:
-        """Take the fingerprint of what a leaf was made of, if that is a plain array."""
-        if isinstance(data, np.ndarray):
-            self._leaves.setdefault(id(data), name)
-            self._see(data)
-
-    def see(self, values: Any, use: str) -> None:
-        """Take the fingerprints of the plain arrays in nested tuples, which `use` has used."""
-        for value in values:
-            if isinstance(value, (tuple, list)):
-                self.see(value, use)
-            elif isinstance(value, np.ndarray):
-                self._uses.setdefault(id(value), use)
-                self._see(value)
-
-    def _see(self, array: Plain) -> None:
-        if id(array) not in self._seen:
-            self._seen[id(array)] = (array, fingerprint(array))
-
-    def check(self) -> None:
-        """Compare every array with its fingerprint.
-
-        Raises
-        ------
-        MutatedInputError
-            It names the first array that has changed by its leaf and by where it was used.
-        """
-        for key, (array, before) in self._seen.items():
-            if fingerprint(array) != before:
-                leaf, use = self._leaves.get(key), self._uses.get(key)
-                raise MutatedInputError(
-                    f"an array of shape {array.shape}{f', of {leaf},' if leaf else ''} was written "
-                    f"to after {f'{use} used it' if use else 'the leaf was made'}, so the gradient "
-                    "would belong to another value; sweep before you update in place, or hand a "
-                    "copy to the record"
-                )
-
-
-def fingerprint(array: Plain) -> int:
-    """Hash the bytes of an array, and what they stand for, to 64 bits."""
-    return hash((array.tobytes(), array.shape, array.dtype))

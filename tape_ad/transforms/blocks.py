@@ -539,7 +539,7 @@ class Recording:
                 "pass them as arguments, on which the derivative depends"
             )
         if type(flat) is Tensor and flat.record.observer is not None:
-            flat.record.observer.see(flatten((constants, use.saved)), flat)
+            flat.record.compare_all(flat.index, (constants, use.saved))
         parts = use.unpacked(flat)
         if type(flat) is Tensor:
             for i, array, position in use.views:

@@ -11,14 +11,14 @@ from attrs import define, evolve, field
 from tape_ad.base.arrays.overridable import ACTIVE, is_later
 from tape_ad.base.errors import ConversionError, NonFiniteError
 from tape_ad.base.naming import function_name, line_name
-from tape_ad.base.trees import flatten, map_leaves
+from tape_ad.base.trees import flatten
 from tape_ad.record.arena import CONSTANT, Arena, held_arrays
 from tape_ad.record.call_metadata import written
 from tape_ad.record.inspection.pages.figures import Range, shape_as_text
 from tape_ad.record.messages.callers import user_lines
 from tape_ad.record.primals import primal
 from tape_ad.record.sweeps import careful_sweep, reverse_sweep
-from tape_ad.record.watching import Watch, leaf_name, node_name
+from tape_ad.record.watching import node_name
 from tape_ad.rules.maps import Array
 
 # Where a nan or an inf came up first: what an error says of it
@@ -208,18 +208,18 @@ class Observer:
     Attributes
     ----------
     wishes : Wishes
-    watch : Watch or None
-        Fingerprints of the arrays that operations have used, if anybody asked for them.
+    compares : bool
+        Whether all elements of the arrays that operations have used are compared.
     """
 
     wishes: Wishes
-    watch: Watch | None = None
+    compares: bool = False
     entries: dict[tuple[int, int], Any] = field(factory=dict, init=False)
 
     @property
     def sees_arrays(self) -> bool:
         """Whether arrays are to stay as they are when they are assigned to."""
-        return self.watch is not None or self.wishes.nans
+        return self.compares or self.wishes.nans
 
     def noted(
         self, handle: Any, function: Any, operands: tuple[Any, ...], options: Mapping[str, Any]
@@ -235,10 +235,8 @@ class Observer:
             profile.stop()
         lines = user_lines()
         record.sources[index] = lines[0]
-        if operands:
-            self.see((operands, tuple(options.values()), handle.data), handle)
-        elif function is None and self.watch is not None:
-            self.watch.see_leaf(primal(handle.data), leaf_name(record, index))
+        if operands or function is None:
+            record.compare_all(index, (operands, tuple(options.values()), handle.data))
         for profile in self.wishes.profiles:
             profile.noted(self, handle, function, lines)
         if (
@@ -249,21 +247,6 @@ class Observer:
             raise Finding(record, index).of_value(data, used_by(operands, options))
         for profile in self.wishes.profiles:
             profile.start()
-
-    def see(self, arrays: Any, handle: Any) -> None:
-        """Take the fingerprints of arrays that a node was made with, if anybody asked for them."""
-        if self.watch is not None:
-            self.watch.see(map_leaves(primal, arrays), node_name(handle.record, handle.index))
-
-    def check(self) -> None:
-        """Compare what was used with its fingerprints, before a sweep.
-
-        Raises
-        ------
-        MutatedInputError
-        """
-        if self.watch is not None:
-            self.watch.check()
 
     def sweep(
         self,
@@ -360,7 +343,7 @@ def observer_for(
         wishes = evolve(wishes, nans=True, infs=True)
     if not (check_inputs or trace_source or wishes.nans or wishes.profiles):
         return Observer(wishes) if outer is not None else None
-    return Observer(wishes, Watch() if check_inputs else None)
+    return Observer(wishes, check_inputs)
 
 
 class Asking(ContextDecorator):
