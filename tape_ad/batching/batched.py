@@ -34,6 +34,7 @@ from tape_ad.batching.parts import (
     one_alone,
     part_of,
     picked,
+    the_same,
 )
 from tape_ad.record.primals import is_number_like
 
@@ -98,7 +99,14 @@ class BatchedFunction:
         check_structures(called(self.function), outs)
         places = axes_of_tree(self.out_axes, outs[0], "out_axes")
         columns = zip(*map(flatten, outs), strict=True)
-        whole = [gathered(c, axis, np.concatenate) for c, axis in zip(columns, places, strict=True)]
+        whole = [
+            np.concatenate(column, axis)
+            if axis is not None
+            else column[0]
+            if is_batchable(column[0])
+            else the_same(column)
+            for column, axis in zip(columns, places, strict=True)
+        ]
         return unflatten(outs[0], whole)
 
     def _at_once(self, tree: Any, fronts: list[Any], axes: list[Any], size: int) -> Any:
@@ -334,7 +342,8 @@ class BatchedFunction:
             return leaf.stack if axis is None else from_front(leaf.stack, axis)
         if axis is None or not is_batchable(leaf):
             return leaf
-        return from_front(repeated(leaf, batch.size), axis)
+        out = np.broadcast_to(leaf, (batch.size, *np.shape(leaf)))
+        return from_front(out.copy() if type(out) is np.ndarray else out, axis)
 
 
 def groups_of(error: BaseException | None, batch: Batch) -> list[Any]:
@@ -377,23 +386,6 @@ def answer(
     return map_leaves(
         lambda leaf, path: BatchedArray(leaf, batch) if is_batchable(leaf) else leaf, node(*stacks)
     )
-
-
-def gathered(parts: tuple[Any, ...], axis: int | None, join: Function) -> Any:
-    """Join the results of one after the other, or of some after the others."""
-    if not (is_number_like(parts[0]) or isinstance(parts[0], bool)):
-        if not all(part == parts[0] for part in parts[1:]):
-            raise ValueError("what is no array of numbers has to be the same for each of a batch")
-        return parts[0]
-    if axis is None:
-        return parts[0]
-    return join(parts, axis)
-
-
-def repeated(leaf: Any, size: int) -> Any:
-    """Repeat along an axis in front what is the same for each."""
-    out = np.broadcast_to(leaf, (size, *np.shape(leaf)))
-    return out.copy() if type(out) is np.ndarray else out
 
 
 def to_front(leaf: Any, axis: int) -> Any:

@@ -81,11 +81,7 @@ def joined_parts(name: str, parts: Sequence[Part]) -> tuple[Any, list[tuple[Any,
         strict=True,
     ):
         if not is_number_like(column[0]):
-            if not all(leaf == column[0] for leaf in column):
-                raise ValueError(
-                    "what is no array of numbers has to be the same for each of a batch"
-                )
-            joined.append((column[0], False))
+            joined.append((the_same(column), False))
             continue
         shapes = {shape_of_one(leaf)[1:] for leaf in column}
         if len(shapes) > 1:
@@ -96,6 +92,13 @@ def joined_parts(name: str, parts: Sequence[Part]) -> tuple[Any, list[tuple[Any,
             )
         joined.append((np.concatenate(column)[order], any(each)))
     return parts[0].output, joined
+
+
+def the_same(column: Sequence[Any]) -> Any:
+    """Give what is no array of numbers, and has to be the same for each."""
+    if not all(leaf == column[0] for leaf in column):
+        raise ValueError("what is no array of numbers has to be the same for each of a batch")
+    return column[0]
 
 
 def check_structures(name: str, outputs: Sequence[Any]) -> None:

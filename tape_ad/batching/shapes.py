@@ -1,6 +1,5 @@
 """Functions that change shapes, or join arrays."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -175,28 +174,24 @@ def padded(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     return function(x.stack, [(0, 0), *map(tuple, widths)], mode, **rest)
 
 
-def concatenated(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
-    """Join arrays of each."""
-    arrays, axis = args[0], args[1] if len(args) > 1 else kwargs.get("axis", 0)
-    rest = {name: value for name, value in kwargs.items() if name != "axis"}
-    if is_of(arrays, batch):
-        arrays = list(arrays)
-    if axis is None:
-        arrays, axis = [np.ravel(array) for array in arrays], 0
-    ndims = set(map(ndim_of, arrays))
-    if len(ndims) != 1 or ndims == {0}:
-        raise Looped  # where it is refused
-    return joined(batch, function, arrays, as_axis(axis, ndims.pop()), rest)
-
-
-def joined(
-    batch: Batch, function: Function, arrays: Sequence[Any], axis: int, rest: Options
-) -> Any:
-    """Join arrays, so that each lies in memory as NumPy leaves one.
+def joined(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
+    """Concatenate or stack arrays of each, so that each lies in memory as NumPy leaves one.
 
     Where the batch does not lead in memory, or what is the same for each has one place there,
     NumPy may put the axes of each in another order.
     """
+    arrays, axis = args[0], args[1] if len(args) > 1 else kwargs.get("axis", 0)
+    rest = {name: value for name, value in kwargs.items() if name != "axis"}
+    if is_of(arrays, batch):
+        arrays = list(arrays)
+    new = function is np.stack
+    if axis is None and not new:
+        arrays, axis = [np.ravel(array) for array in arrays], 0
+    shapes = set(map(shape_of_one, arrays))
+    ndims = {len(shape) + new for shape in shapes}
+    if len(shapes if new else ndims) != 1 or ndims == {0}:
+        raise Looped  # where it is refused
+    axis = as_axis(axis, ndims.pop())
     stacks = [spread(batch, array) for array in arrays]
     out = function(stacks, axis, **rest)
     if axes_in_memory(out)[0] == 0:
@@ -218,18 +213,6 @@ def led_by_batch(stack: Any) -> Any:
     order = [0, *(axis for axis in axes_in_memory(stack) if axis)]
     turned = np.copy(np.transpose(stack, order), order="C")
     return np.transpose(turned, np.argsort(order))
-
-
-def stacked(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
-    """Stack arrays of each."""
-    arrays, axis = args[0], args[1] if len(args) > 1 else kwargs.get("axis", 0)
-    rest = {name: value for name, value in kwargs.items() if name != "axis"}
-    if is_of(arrays, batch):
-        arrays = list(arrays)
-    shapes = set(map(shape_of_one, arrays))
-    if len(shapes) != 1:
-        raise Looped  # where it is refused
-    return joined(batch, function, arrays, as_axis(axis, len(shapes.pop()) + 1), rest)
 
 
 def spaced(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:

@@ -38,16 +38,15 @@ from tape_ad.batching.products import (
 )
 from tape_ad.batching.shapes import (
     broadcast,
-    concatenated,
     diagonal_matrix,
     expanded,
+    joined,
     on_matrices,
     padded,
     ravelled,
     reshaped,
     spaced,
     squeezed,
-    stacked,
     tiled,
     transposed,
 )
@@ -74,8 +73,8 @@ HANDLERS: dict[Any, Handler] = {
     np.diag: diagonal_matrix,
     np.tile: tiled,
     np.pad: padded,
-    np.concatenate: concatenated,
-    np.stack: stacked,
+    np.concatenate: joined,
+    np.stack: joined,
     **dict.fromkeys((linspace, geomspace), spaced),
     np.take: taken,
     np.take_along_axis: taken_along,

@@ -170,12 +170,8 @@ class Gradient(ValueAndGradient):
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Compute the gradient."""
-        numbers, has_aux = self.argnums, self.has_aux
-        traced = trace(self.function, args, kwargs, chosen(numbers, args), has_aux)
-        check_real_number(traced)
-        slopes = traced.gradient()
-        found = slopes[0] if isinstance(numbers, int) else slopes
-        return (found, traced.value(traced.aux)) if has_aux else found
+        value, slopes = super().__call__(*args, **kwargs)
+        return (slopes, value[1]) if self.has_aux else slopes
 
 
 def check_real_number(traced: Trace) -> None:

@@ -121,14 +121,13 @@ def retraced(
     RecomputationError
     """
     traced = trace(inside, values, {}, positions)
-
-    def again() -> list[Any]:
-        return outputs(inside(*map(read_only_primal, values)))
-
-    def recorded_again() -> list[Any]:
-        return outputs(trace(inside, values, {}, positions).output)
-
-    require_same(inside, before, outputs(traced.output), again, recorded_again)
+    require_same(
+        inside,
+        before,
+        outputs(traced.output),
+        lambda: outputs(inside(*map(read_only_primal, values))),
+        lambda: outputs(trace(inside, values, {}, positions).output),
+    )
     return traced
 
 
@@ -310,14 +309,13 @@ class Repeated:
         self, traced: Trace, expected: Sums, state: Any, params: list[Any], form: Use
     ) -> None:
         """See that a step that is recorded computes the state that was computed from it before."""
-
-        def again() -> list[Any]:
-            return outputs(self.step(*map_leaves(read_only_primal, (state, *params))))
-
-        def recorded_again() -> list[Any]:
-            return outputs(self.recorded_step(state, params, form)[0].output)
-
-        require_same(self.step, expected, outputs(traced.output), again, recorded_again)
+        require_same(
+            self.step,
+            expected,
+            outputs(traced.output),
+            lambda: outputs(self.step(*map_leaves(read_only_primal, (state, *params)))),
+            lambda: outputs(self.recorded_step(state, params, form)[0].output),
+        )
 
     def recorded_step(
         self, state: Any, params: list[Any], use: Use
