@@ -136,5 +136,5 @@ def file_title(path: str) -> str:
     shell = None if ipython is None else ipython.get_ipython()
     cell = None if shell is None else shell.compile.format_code_name(path)
     if cell is None:
-        return path.rpartition("/")[2]
+        return path.replace("\\", "/").rpartition("/")[2]
     return " ".join([cell[0].lower(), *cell[1:]])

@@ -17,7 +17,8 @@ from tape_ad.record.constants import promote
 from tape_ad.record.dispatch import recorded
 from tape_ad.record.inspection.observing import observer_for
 from tape_ad.record.inspection.pages.figures import shown_by_repr
-from tape_ad.record.inspection.views_of_records import Node, Shown, node_of
+from tape_ad.record.inspection.pages.lines import Node
+from tape_ad.record.inspection.views_of_records import Shown, node_of
 from tape_ad.record.messages.migration_hints import unexpected, with_hints
 from tape_ad.record.messages.refusals import no_derivative
 from tape_ad.record.operands import as_operand, lifted

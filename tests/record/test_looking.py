@@ -167,7 +167,7 @@ def test_layers_of_nn_are_told_by_names() -> None:
     rec: Any = ta.ComputationRecord()
     params = rec.bind(ta.nn.init(model, np.random.default_rng(0)))
     np.sum(model(params, np.ones((3, 4))))
-    functions = [line.function for line in look_at(rec).lines]
+    functions = [line.title for line in look_at(rec).lines]
     found = list(zip(functions, layers(rec), strict=True))[6:]
     assert found == [
         ("linear", "in/0"),

@@ -6,10 +6,10 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from attrs import define, frozen
+from attrs import asdict, define
 
 from tape_ad.base.errors import RecordMismatchError
-from tape_ad.base.naming import function_name, line_name
+from tape_ad.base.naming import function_name
 from tape_ad.record.arena import Arena, held_arrays, held_bytes
 from tape_ad.record.call_metadata import key_of, name_of, written
 from tape_ad.record.gradients import Gradients, handles_alive
@@ -22,7 +22,7 @@ from tape_ad.record.inspection.pages.figures import (
     table,
     tag,
 )
-from tape_ad.record.inspection.pages.lines import Line, Look, Source
+from tape_ad.record.inspection.pages.lines import Line, Look, Node
 from tape_ad.record.primals import primal
 
 if TYPE_CHECKING:
@@ -40,46 +40,6 @@ MOST = 4
 
 ROWS = 20
 """How many nodes a notebook shows of a record, half of them at either end."""
-
-
-@frozen
-class Node:
-    """A look at one node of a record.
-
-    Attributes
-    ----------
-    index : int
-    function : callable or None
-        The NumPy function that made it; None for a leaf.
-    parents : tuple of int
-        The nodes it was computed from.
-    shape : tuple of int
-    dtype : numpy.dtype
-    nbytes : int
-        The bytes of the arrays that its partials hold; an array that several nodes hold is
-        counted for each.
-    call : str
-        The call as it can be read, ``sum %5, axis=0``: operands that are no handles are numbers,
-        or the dtype and shape of an array.
-    name : str
-        Where a leaf stands in the structure that was bound, ``layers/0/w``; else empty.
-    source : tuple of str, int and str, or None
-        The file, line and function that it was made in, with ``trace_source=True``.
-    """
-
-    index: int
-    function: Any
-    parents: tuple[int, ...]
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    nbytes: int
-    call: str = ""
-    name: str = ""
-    source: tuple[str, int, str] | None = None
-
-    def __str__(self) -> str:
-        made = f"  # {line_name(self.source)}" if self.source else ""
-        return f"%{self.index}: {self.dtype}{shape_as_text(self.shape)} = {self.call}{made}"
 
 
 def node_of(arena: Arena, index: int) -> Node:
@@ -187,18 +147,11 @@ def look_at(record: Any, gradients: Gradients | None = None) -> Look:
     cotangents = {} if gradients is None else gradients._cotangents
     lines = [
         Line(
-            index=node.index,
-            function=function_name(node.function),
-            call=node.call,
-            parents=node.parents,
-            shape=node.shape,
-            dtype=str(node.dtype),
-            nbytes=node.nbytes,
-            name=node.name,
+            **asdict(node, recurse=False),
             held=node.index in values,
             values=range_of(values.get(node.index)),
             gradient=range_of(cotangents.get(node.index)),
-            source=source_of(node.source),
+            text=linecache.getline(*node.source[:2]).strip() if node.source else "",
             arrays=arrays_of(record, node.index),
         )
         for node in record
@@ -219,14 +172,6 @@ def range_of(array: Any) -> Range | None:
     plain = primal(array)
     known = isinstance(plain, (np.ndarray, np.generic))
     return Range.of(np.asarray(plain)) if known else None
-
-
-def source_of(source: tuple[str, int, str] | None) -> Source | None:
-    """Read the line of code that a node was made in."""
-    if source is None:
-        return None
-    file, line, function = source
-    return Source(file, line, function, linecache.getline(file, line).strip())
 
 
 def as_text(record: Any) -> str:

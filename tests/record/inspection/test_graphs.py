@@ -2,6 +2,7 @@
 
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 
 from tape_ad.record.inspection.pages.graphs import (
@@ -15,16 +16,17 @@ from tape_ad.record.inspection.pages.graphs import (
 )
 from tape_ad.record.inspection.pages.lines import Group, Line
 
+FLOAT = np.dtype(float)
 LAYERS = Group((), [Group(("a",), [0, 2]), 1, 3])
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def lines(name: str = "a/w") -> list[Line]:
     return [
-        Line(0, "leaf", f"leaf {name}", (), (3,), "float64", 0, name=name),
-        Line(1, "leaf", "leaf", (), (3,), "float64", 0),
-        Line(2, "multiply", "multiply %1, %0", (1, 0), (3,), "float64", 48),
-        Line(3, "power", "power %2, 2", (2, 2), (3,), "float64", 24),
+        Line(0, "leaf", f"leaf {name}", (), (3,), FLOAT, 0, name=name),
+        Line(1, "leaf", "leaf", (), (3,), FLOAT, 0),
+        Line(2, "multiply", "multiply %1, %0", (1, 0), (3,), FLOAT, 48),
+        Line(3, "power", "power %2, 2", (2, 2), (3,), FLOAT, 24),
     ]
 
 
@@ -33,7 +35,7 @@ def test_edges_are_listed_once() -> None:
 
 
 def test_a_box_leaves_out_the_nodes_and_keeps_the_shapes_of_constants() -> None:
-    line = Line(4, "linear", "linear float64[8,3], %0, %1", (0, 1), (8, 2), "float64", 0)
+    line = Line(4, "linear", "linear float64[8,3], %0, %1", (0, 1), (8, 2), FLOAT, 0)
     assert operation(line) == "linear float64[8,3]"
 
 
@@ -74,14 +76,14 @@ def test_long_names_lose_their_middle() -> None:
 
 def chain_of_layers() -> tuple[list[Line], list[tuple[str, ...]]]:
     """A leaf, two layers of a weight and two calls each, one after the other, and a last call."""
-    made = [Line(0, "leaf", "leaf", (), (3,), "float64", 0)]
+    made = [Line(0, "leaf", "leaf", (), (3,), FLOAT, 0)]
     for at in (1, 4):
         made += [
-            Line(at, "leaf", "leaf", (), (3,), "float64", 0, name=f"net/{at}/w"),
-            Line(at + 1, "multiply", "multiply", (at - 1, at), (3,), "float64", 0),
-            Line(at + 2, "tanh", "tanh", (at + 1,), (3,), "float64", 0),
+            Line(at, "leaf", "leaf", (), (3,), FLOAT, 0, name=f"net/{at}/w"),
+            Line(at + 1, "multiply", "multiply", (at - 1, at), (3,), FLOAT, 0),
+            Line(at + 2, "tanh", "tanh", (at + 1,), (3,), FLOAT, 0),
         ]
-    made.append(Line(7, "sum", "sum %6", (6,), (), "float64", 0))
+    made.append(Line(7, "sum", "sum %6", (6,), (), FLOAT, 0))
     return made, [(), *[("net", "0")] * 3, *[("net", "1")] * 3, ()]
 
 
@@ -110,7 +112,7 @@ def test_what_is_of_no_layers_is_not_folded() -> None:
 
 def test_a_layer_that_is_called_twice_is_two_boxes() -> None:
     made, layers = chain_of_layers()
-    again = Line(8, "multiply", "multiply", (7, 1), (), "float64", 0)
+    again = Line(8, "multiply", "multiply", (7, 1), (), FLOAT, 0)
     boxes, edges = folded([*made, again], [*layers, ("net", "0")], 9)
     assert [box.title for box in boxes] == ["leaf", "net/0", "net/1", "sum", "multiply"]
     assert edges == [(0, 1), (1, 2), (2, 3), (3, 4), (1, 4)]

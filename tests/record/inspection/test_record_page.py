@@ -5,19 +5,21 @@ import webbrowser
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tape_ad.record.inspection.pages import record_page
 from tape_ad.record.inspection.pages.figures import Range
-from tape_ad.record.inspection.pages.lines import Line, Look, Source
+from tape_ad.record.inspection.pages.lines import Line, Look
 from tape_ad.record.inspection.pages.record_page import Page
 
+FLOAT = np.dtype(float)
 EVIL = '"><script>alert(1)</script>'
 
 
 def chain(size: int) -> Look:
-    first = Line(0, "leaf", "leaf a/w", (), (2,), "float64", 0, name="a/w", held=True)
-    rest = [Line(i, "exp", f"exp %{i - 1}", (i - 1,), (2,), "float64", 16) for i in range(1, size)]
+    first = Line(0, "leaf", "leaf a/w", (), (2,), FLOAT, 0, name="a/w", held=True)
+    rest = [Line(i, "exp", f"exp %{i - 1}", (i - 1,), (2,), FLOAT, 16) for i in range(1, size)]
     return Look((first, *rest), 16 * (size - 1))
 
 
@@ -50,8 +52,8 @@ def test_a_page_asks_the_network_for_nothing() -> None:
 
 
 def test_names_and_lines_that_are_markup_are_shown_as_text() -> None:
-    source = Source(EVIL, 3, EVIL, EVIL)
-    line = Line(0, EVIL, f"{EVIL} {EVIL}=2", (), (), EVIL, 0, name=f"{EVIL}/w", source=source)
+    call, source = f"{EVIL} {EVIL}=2", (EVIL, 3, EVIL)
+    line = Line(0, EVIL, call, (), (), FLOAT, 0, f"{EVIL}/w", source, text=EVIL)
     page = Elements(Page(Look((line,), 0)).html)
     assert page.count("script") == 1
     assert "alert(1)" in page.text
@@ -67,7 +69,7 @@ def test_every_node_has_a_row_with_links_to_what_it_was_made_of() -> None:
 
 def test_gradients_and_lines_have_columns_where_there_are_any() -> None:
     assert "gradient" not in Elements(Page(chain(2)).html).text
-    line = Line(0, "leaf", "leaf", (), (2,), "float64", 0, gradient=Range(0.5, 2, 1, 0, 3))
+    line = Line(0, "leaf", "leaf", (), (2,), FLOAT, 0, gradient=Range(0.5, 2, 1, 0, 3))
     page = Elements(Page(Look((line,), 0, root=0)).html)
     assert "gradients of %0" in page.text
     assert "is nan" in page.text

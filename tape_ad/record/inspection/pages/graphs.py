@@ -285,13 +285,13 @@ def kind_of(line: Line) -> str:
     """Tell parameters from other leaves, and constants from what is computed."""
     if line.name:
         return "parameter"
-    return line.function if line.function in {"leaf", "constant"} else "node"
+    return line.title if line.title in {"leaf", "constant"} else "node"
 
 
 def operation(line: Line) -> str:
     """Write a call without the nodes it was made on, which edges show: ``power 2``."""
     words = line.call.replace(", ", " ").split()  # within a shape stand commas without a space
-    return " ".join([line.function, *(w for w in words[1:] if w[:1] != "%")])
+    return " ".join([line.title, *(w for w in words[1:] if w[:1] != "%")])
 
 
 def shortened(text: str) -> str:

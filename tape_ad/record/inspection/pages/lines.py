@@ -2,75 +2,81 @@
 
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
+from typing import Any
 
+import numpy as np
 from attrs import define, field, frozen
 
+from tape_ad.base.naming import function_name, line_name
 from tape_ad.record.inspection.pages.figures import Range, bytes_as_text, count, shape_as_text
 
 
 @frozen
-class Source:
-    """Where in the user's code a node was made.
-
-    Attributes
-    ----------
-    file : str
-    line : int
-    function : str
-    text : str
-        The line itself; empty where it cannot be read.
-    """
-
-    file: str
-    line: int
-    function: str
-    text: str = ""
-
-    def __str__(self) -> str:
-        name = self.file.replace("\\", "/").rpartition("/")[2]
-        return f"{name}:{self.line}"
-
-
-@frozen
-class Line:
-    """One node of a record, as the text of its line.
+class Node:
+    """A look at one node of a record.
 
     Attributes
     ----------
     index : int
-    function : str
-        The name of the function; ``leaf`` for a leaf.
+    function : callable or None
+        The NumPy function that made it; None for a leaf.
     call : str
-        The call as it can be read: ``power %4, 2``.
+        The call as it can be read, ``sum %5, axis=0``: operands that are no handles are numbers,
+        or the dtype and shape of an array.
     parents : tuple of int
+        The nodes it was computed from.
     shape : tuple of int
-    dtype : str
+    dtype : numpy.dtype
     nbytes : int
-        The bytes that its partials hold.
+        The bytes of the arrays that its partials hold; an array that several nodes hold is
+        counted for each.
     name : str
-        Where a leaf stands in what was bound, ``layers/0/w``; else empty.
+        Where a leaf stands in the structure that was bound, ``layers/0/w``; else empty.
+    source : tuple of str, int and str, or None
+        The file, line and function that it was made in, with ``trace_source=True``.
+    """
+
+    index: int
+    function: Any
+    call: str
+    parents: tuple[int, ...]
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    nbytes: int
+    name: str = ""
+    source: tuple[str, int, str] | None = None
+
+    def __str__(self) -> str:
+        made = f"  # {line_name(self.source)}" if self.source else ""
+        return f"%{self.index}: {self.dtype}{shape_as_text(self.shape)} = {self.call}{made}"
+
+
+@frozen
+class Line(Node):
+    """A node, and what else is shown of it.
+
+    Attributes
+    ----------
     held : bool
         Whether its handle is alive.
     values, gradient : Range or None
         None where they are not known.
-    source : Source or None
+    text : str
+        The line that it was made in; empty where it cannot be read.
     arrays : tuple of (int, int)
         What its partials hold: for each array a number that tells it from others, and its bytes.
     """
 
-    index: int
-    function: str
-    call: str
-    parents: tuple[int, ...]
-    shape: tuple[int, ...]
-    dtype: str
-    nbytes: int
-    name: str = ""
     held: bool = False
     values: Range | None = None
     gradient: Range | None = None
-    source: Source | None = None
+    text: str = ""
     arrays: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The name of the function; ``leaf`` for a leaf."""
+        return function_name(self.function)
 
     @property
     def space(self) -> str:
@@ -117,7 +123,7 @@ class Look:
     @property
     def facts(self) -> list[tuple[str, str]]:
         """What is to be said of all of it: a number each, and what it counts."""
-        leaves = sum(line.function == "leaf" for line in self.lines)
+        leaves = sum(line.title == "leaf" for line in self.lines)
         held = sum(line.held for line in self.lines)
         shown = [
             (f"{len(self.lines):,}", "node" if len(self.lines) == 1 else "nodes"),
@@ -142,7 +148,7 @@ class Look:
         """What was called: each name, how often, and the bytes that its partials hold."""
         found: dict[str, list[Line]] = {}
         for line in self.lines:
-            found.setdefault(line.function, []).append(line)
+            found.setdefault(line.title, []).append(line)
         counted = [(name, len(lines), bytes_held(lines)) for name, lines in found.items()]
         return sorted(counted, key=lambda each: (each[2], each[1]), reverse=True)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from attrs import define, field
 
+from tape_ad.base.naming import file_title
 from tape_ad.record.inspection.pages.figures import (
     Markup,
     Range,
@@ -29,7 +30,7 @@ from tape_ad.record.inspection.pages.graphs import (
     edges_of,
     folded,
 )
-from tape_ad.record.inspection.pages.lines import Group, Line, Look, Source, bytes_held, grouped
+from tape_ad.record.inspection.pages.lines import Group, Line, Look, bytes_held, grouped
 
 UNKNOWN = "A record holds no values: they are known where a handle is alive"
 NONE = "No gradient is kept: no handle was alive in the sweep, or the result does not depend on it"
@@ -198,7 +199,7 @@ class Table:
         cells = [
             tag("th", f"%{line.index}", scope="row", class_="index"),
             tag("td", self.call(line, group), class_="call"),
-            tag("td", line.dtype, class_="dtype"),
+            tag("td", str(line.dtype), class_="dtype"),
             tag("td", f"({shape_inside(line.shape)})", class_="shape"),
             tag("td", bytes_as_text(line.nbytes) if line.nbytes else "", class_="number held"),
             range_cells(line.values, "values", UNKNOWN),
@@ -206,7 +207,7 @@ class Table:
         if self.graded:
             cells.append(range_cells(line.gradient, "gradient", NONE))
         if self.traced:
-            cells.append(source_cell(line.source))
+            cells.append(source_cell(line))
         kind = "parameter" if line.name else ("leaf" if line.is_leaf else None)
         style = f"--depth:{depth}"
         return tag(
@@ -264,13 +265,15 @@ def range_cells(found: Range | None, what: str, why: str) -> Markup:
     )
 
 
-def source_cell(source: Source | None) -> Markup:
+def source_cell(line: Line) -> Markup:
     """Write where a node was made."""
-    if source is None:
+    if line.source is None:
         return tag("td", "", class_="source")
-    place = tag("span", f"{source}", title=f"{source.file}:{source.line} in {source.function}")
-    line = tag("div", place, " ", tag("code", source.text, title=source.text))
-    return tag("td", line, class_="source")
+    file, number, function = line.source
+    place = tag("span", f"{file_title(file)}:{number}", title=f"{file}:{number} in {function}")
+    return tag(
+        "td", tag("div", place, " ", tag("code", line.text, title=line.text)), class_="source"
+    )
 
 
 DRAWN = 300
