@@ -3,6 +3,7 @@
 import abc
 import ctypes
 import decimal
+import functools
 import os
 import types
 import warnings
@@ -43,7 +44,10 @@ def unseen() -> dict[str, Case]:
     class Listed:
         __bool__: Any
 
-    listed, matrix = Listed(), np.ones((1, 2))
+    listed, matrix, stock = Listed(), np.ones((1, 2)), [2.0, 3.0]
+    kept = functools.lru_cache(lambda: stock.pop(0))
+
+    more: list[type] = []
 
     class Abstract(abc.ABC):  # noqa: B024 - which has no methods here
         pass
@@ -110,6 +114,16 @@ def unseen() -> dict[str, Case]:
             lambda x: x * len(dir(Listed)),
             (X,),
             lambda: setattr(Listed, "scale", 3.0),
+        ),
+        "the `__subclasses__` of a class": (
+            lambda x: x * len(Listed.__subclasses__()),
+            (X,),
+            lambda: more.append(type("More", (Listed,), {})),
+        ),
+        "what `functools.lru_cache` keeps, when it is cleared": (
+            lambda x: x * kept(),
+            (X,),
+            kept.cache_clear,
         ),
         "a `ctypes` object": (
             lambda x: x * pointed.value,

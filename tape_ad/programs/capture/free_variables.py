@@ -10,6 +10,7 @@ import collections
 import contextvars
 import enum
 import functools
+import gc
 import io
 import operator
 import pickle
@@ -19,6 +20,7 @@ import threading
 import types
 import weakref
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any, Self
 
 import numpy as np
@@ -233,15 +235,16 @@ class FreeVariables:
     def outgrown(self) -> bool:
         """Tell whether nothing has changed but numbers in arrays that the program reads."""
         changed = [each for each in self.numbers if not each.holds()]
-        if not changed or not all(each.read for each in changed):
-            return False
-        return all(each.holds() for each in self.variables)
+        return bool(changed) and all(each.read for each in changed) and self.bound()
 
-    def follow_numbers(self) -> None:
-        """Take other numbers for the same program; look no more where that happens repeatedly."""
+    def follow_numbers(self, *, effectless: bool) -> None:
+        """Take other numbers for the same program; look no more where that happens repeatedly.
+
+        It counts where such changes are `effectless`, and have led to no other program.
+        """
         for each in self.numbers:
             if not each.holds():
-                each.contents, each.changes = each.now(), each.changes + 1
+                each.contents, each.changes = each.now(), each.changes + effectless
         self.numbers[:] = [each for each in self.numbers if each.changes < FOLLOWED]
 
     def draws(self) -> dict[str, bytes]:
@@ -264,11 +267,13 @@ class FreeVariables:
         """Give the ids of what holds the variables, and of what they are bound to."""
         return frozenset(id(each) for one in self.variables for each in (one.holder, one.value))
 
+    def bound(self) -> bool:
+        """Tell whether all variables are what they were, whatever numbers are in their arrays."""
+        return all(each.holds() for each in self.variables)
+
     def hold(self) -> bool:
         """Tell whether all variables are what they were."""
-        if not all(each.holds() for each in self.variables):
-            return False
-        return all(each.holds() for each in self.numbers)
+        return self.bound() and all(each.holds() for each in self.numbers)
 
     def guarding(self, replay: Callable[..., Any]) -> Callable[..., Any]:
         """Let a replay say that it is not for now, by `STALE`, where a variable has changed."""
@@ -311,6 +316,8 @@ class FreeVariables:
             ]
             if owner is not None:
                 self.look_at(owner, title_of(owner), frozenset(), DEPTH)
+            if isinstance(function, np.ufunc):  # which `np.frompyfunc` makes of a function
+                calls = [*filter(is_function, gc.get_referents(function))]
             function = next(iter(calls), None)
             if not is_function(function):
                 return
@@ -394,7 +401,10 @@ class FreeVariables:
         """Note what is within a thing, or what it reads if it is a function."""
         if self._by_text and type(value) is str and value.isidentifier():
             self._names.add(value)
-        if isinstance(value, contextvars.ContextVar):
+        if attribute(value, "__class__") is None:  # which its `__getattribute__` does not know
+            with suppress(AttributeError):  # of slots
+                self.look_at(object.__getattribute__(value, "__dict__"), title, names, depth)
+        elif isinstance(value, contextvars.ContextVar):
             self.note(Variable(value, None, title, CONTEXT), names, depth - 1, empty=True)
         elif isinstance(value, weakref.ref):
             self.note(Variable(value, None, title, CALLED), names, depth - 1)
@@ -481,13 +491,15 @@ class FreeVariables:
         missing = []
         if isinstance(value, type):  # which gives another proxy of its dict each time
             names -= {"__dict__"}
+        makes_up = any("__getattr__" in each for each in (own, *map(vars, kinds)))
+        doubtful = names if makes_up else self._doubtful
         for name in sorted(names):
             holder = next((each for each in kinds if name in vars(each)), None)
             method = holder is not None and bool(functions_of(vars(holder)[name]))
             if (holder is not None and not method) or (name in own and not isinstance(value, type)):
                 variable = Variable(value, name, f"{title}.{name}", ATTRIBUTE)
                 self.note(variable, names, depth - 1, empty=name in self._doubtful)
-            elif method or name in self._doubtful:
+            elif method or name in doubtful:
                 missing.append(name)
                 for each in () if method else kinds:
                     self.missing(each, (name,))
@@ -542,8 +554,9 @@ def is_function(thing: Any) -> bool:
 
 def is_iterator(value: Any) -> bool:
     """Tell whether something gives another element each time; a file is for writing."""
-    lasting = isinstance(value, io.IOBase) or type(value) in weakref.ProxyTypes
-    return hasattr(type(value), "__next__") and not lasting
+    kind = type(value)
+    lasting = issubclass(kind, io.IOBase) or kind in weakref.ProxyTypes
+    return hasattr(kind, "__next__") and not lasting
 
 
 def names_got(getter: Any) -> Iterator[str]:
@@ -569,7 +582,8 @@ def state_of_generator(value: Any) -> bytes | None:
 
 def is_small(value: Any) -> bool:
     """Tell whether something is an array that takes hardly any time to look at."""
-    plain = isinstance(value, np.ndarray) and type(value).tobytes is np.ndarray.tobytes
+    kind = type(value)
+    plain = issubclass(kind, np.ndarray) and kind.tobytes is np.ndarray.tobytes
     return plain and value.nbytes <= SMALL and not value.dtype.hasobject
 
 
@@ -591,13 +605,13 @@ def classes_in(tree: Any) -> list[type]:
 
 def is_library(value: Any) -> bool:
     """Tell whether a value is a module or a class that users do not look into."""
-    module = isinstance(value, types.ModuleType) and is_library_module(value)
+    module = issubclass(type(value), types.ModuleType) and is_library_module(value)
     return module or is_library_class(value)
 
 
 def is_library_class(value: Any) -> bool:
     """Tell whether a value is a class that users do not look into."""
-    return isinstance(value, type) and is_library_module(value)
+    return issubclass(type(value), type) and is_library_module(value)
 
 
 def is_of_library(function: types.FunctionType) -> bool:
