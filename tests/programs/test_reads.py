@@ -401,6 +401,7 @@ def of_containers() -> dict[str, Case]:
     some, other = weakref.WeakSet([model]), Model()
     records = np.rec.array([(2.0, 1)], dtype=[("rate", float), ("number", int)])
     text, getters = collections.UserString("2"), (options.get, options.__getitem__)
+    setting_of_words = types.SimpleNamespace(**{"lambda": 2.0})
     views = options.values(), options.items(), options.keys(), users.values()
 
     def more() -> None:
@@ -477,6 +478,11 @@ def of_containers() -> dict[str, Case]:
             lambda x: x * getattr(inner["model"], name[0]),
             (X,),
             lambda: setattr(model, "scale", 3.0),
+        ),
+        "getattr, of a word that no name may be": (
+            lambda x: x * getattr(setting_of_words, "lambda"),
+            (X,),
+            lambda: vars(setting_of_words).update({"lambda": 3.0}),
         ),
     }
 

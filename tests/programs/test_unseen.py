@@ -45,6 +45,7 @@ def unseen() -> dict[str, Case]:
         __bool__: Any
 
     listed, matrix, stock = Listed(), np.ones((1, 2)), [2.0, 3.0]
+    given = [X.copy()]
     kept = functools.lru_cache(lambda: stock.pop(0))
 
     more: list[type] = []
@@ -79,6 +80,11 @@ def unseen() -> dict[str, Case]:
             lambda x: x * getattr(model, "".join(parts)),
             (X,),
             lambda: setattr(model, "scale", 3.0),
+        ),
+        "whether an argument owns its memory": (
+            lambda x: x[0] * (2 if x[0].flags.owndata else 3),
+            (given,),
+            lambda: given.__setitem__(0, np.stack([X, X])[0]),
         ),
         "what `eval` or `exec` is given as text": (
             lambda x: eval("RATES[0] * x"),  # noqa: S307 - of nobody's text but ours

@@ -4,6 +4,7 @@ import ast
 import dis
 import functools
 import inspect
+import keyword
 import operator
 import re
 import types
@@ -378,15 +379,16 @@ def guarded_replay(
 
     Variables are mostly the very same as they were; `hold` looks at those that are not.
     """
-    bound: dict[str, Any] = {"same_object": operator.is_, "gone": GONE, "missing": MISSING}
+    bound: dict[str, Any] = {"same_object": operator.is_, "gone": GONE}
     bound |= {"numbers": numbers, "replay": replay, "hold": hold, "stale": stale}
     tests = []
     for i, variable in enumerate(variables):
         bound[f"r{i}"], bound[f"v{i}"] = variable.holder, variable.value
         bound[f"k{i}"] = variable.name
-        if variable.value is MISSING:
+        by_text = variable.kind == ATTRIBUTE and keyword.iskeyword(variable.name)
+        if variable.value is MISSING or by_text:
             bound[f"r{i}"] = variable.now
-            tests.append(f"r{i}() is missing")
+            tests.append(f"r{i}() is v{i}")
             continue
         tests.append(TESTS[variable.kind].format(i=i, name=variable.name))
     looking = [
