@@ -611,9 +611,7 @@ def counting_up() -> dict[str, Callable[[], Callable[[Any], Any]]]:
             self.step += 1
             return x * 2 if self.step < 4 else x * 3
 
-    def in_a_list() -> Callable[[Any], Any]:
-        steps = [0]
-
+    def within(steps: Any) -> Callable[[Any], Any]:
         def function(x: Any) -> Any:
             steps[0] += 1
             return x * 2 if steps[0] < 4 else x * 3
@@ -645,7 +643,8 @@ def counting_up() -> dict[str, Callable[[], Callable[[Any], Any]]]:
 
     return {
         "an attribute": Counter,
-        "a list": in_a_list,
+        "a list": lambda: within([0]),
+        "an array": lambda: within(np.zeros(1)),
         "a cell": in_a_cell,
         "growing": by_growing,
         "an iterator": by_an_iterator,

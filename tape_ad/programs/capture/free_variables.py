@@ -160,6 +160,7 @@ class FreeVariables:
             for holder, missing in found._missing.values():
                 keys = vars(holder).keys() if isinstance(holder, type) else holder.keys()
                 found.append(Variable(keys, frozenset(missing), "", PRESENT, ()))
+        found.watch_numbers()
         return found
 
     def forget_changed(self) -> Self:
@@ -167,7 +168,8 @@ class FreeVariables:
 
         What it has changed and goes by is its `state`.
         """
-        changed = [each for each in self.variables if not each.holds()]
+        written = {id(each.array) for each in self.numbers if not each.holds()}
+        changed = [each for each in self.variables if id(each.value) in written or not each.holds()]
         iterators = [each for each in self.variables if is_iterator(each.value)]
         self.state = [each for each in (*changed, *iterators) if self.uses(each)]
         logs = tuple(
@@ -204,7 +206,7 @@ class FreeVariables:
         places: list[Variable | WatchedArray] = [*self.variables, *self.numbers]
         return next((each.named() for each in places if not each.holds()), "")
 
-    def watch_numbers(self, read: Iterable[Any]) -> None:
+    def watch_numbers(self, read: Iterable[Any] = ()) -> None:
         """Look at what is in the small arrays, and in smaller ones that a program reads, too.
 
         For plain NumPy may have computed one of its numbers from these, which would be half old and
@@ -216,7 +218,7 @@ class FreeVariables:
         read : iterable of ndarray
         """
         arrays = {id(each.value): each for each in self.variables if is_small(each.value)}
-        constants = list(read)
+        constants, self.numbers = list(read), []
         for each in arrays.values():
             in_program = any(np.may_share_memory(each.value, constant) for constant in constants)
             if each.value.nbytes <= (FEW if in_program else SMALL):
