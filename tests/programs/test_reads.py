@@ -572,6 +572,31 @@ def test_an_array_of_which_plain_numpy_computes_whole_numbers_and_masks(name: st
         assert np.array_equal(fast(X), function(X))
 
 
+def length_of(held: Any) -> Callable[[Any], Any]:
+    """Make a function of an array that is within something else, at the last place of it."""
+    return lambda x: x * np.linalg.norm(held[len(held) - 1])
+
+
+HELD: dict[str, Callable[[Any], Callable[[Any], Any]]] = {
+    "a tuple": lambda w: length_of((1, w)),
+    "a deque": lambda w: length_of(collections.deque([w])),
+    "a long list": lambda w: length_of([w] * 80),
+    "an array of objects": lambda w: length_of(np.array([None, w], dtype=object)),
+    "a default": lambda w: lambda x, held=w: x * np.linalg.norm(held),
+    "a partial": lambda w: functools.partial(lambda held, x: x * np.linalg.norm(held), w),
+}
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_numbers_of_an_array_are_seen_wherever_it_is_held(name: str) -> None:
+    weights = np.array([1.0, 2.0])
+    function = HELD[name](weights)
+    fast = ta.compile(function, engine="numpy")
+    for value in (1.0, 1.0, 1.0, 4.0, 1.0):
+        weights[0] = value
+        assert np.array_equal(fast(X), function(X))
+
+
 @pytest.mark.parametrize("further", [lambda x: x, lambda x: x * 2 if x[0] > 0 else x - 3])
 def test_an_array_that_has_led_to_another_program_is_looked_at_for_ever(further: Any) -> None:
     weights = np.ones(2)

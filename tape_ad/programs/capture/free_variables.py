@@ -50,6 +50,7 @@ from tape_ad.programs.capture.variables import (
     guarded_replay,
     names_in,
     names_used,
+    word_of,
 )
 from tape_ad.programs.program.keys import varies
 from tape_ad.record.messages.callers import is_library_module, is_library_place
@@ -117,7 +118,7 @@ class FreeVariables:
     variables : list of Variable
     numbers : list of WatchedArray
         Small arrays among them: plain NumPy may have computed something from them.
-    state : list of Variable
+    state : list of Variable or WatchedArray
         Those that it writes to and makes use of.
     full : bool
         Whether there are more variables than are watched.
@@ -125,7 +126,7 @@ class FreeVariables:
 
     variables: list[Variable] = field(factory=list)
     numbers: list[WatchedArray] = field(factory=list)
-    state: list[Variable] = field(factory=list)
+    state: list[Variable | WatchedArray] = field(factory=list)
     full: bool = False
     _names: set[str] = field(factory=set)
     _codes: set[types.CodeType] = field(factory=set)
@@ -133,6 +134,7 @@ class FreeVariables:
     _by_text: bool = False
     _whole: bool = False
     _missing: dict[int, tuple[Any, set[str]]] = field(factory=dict)
+    _arrays: dict[int, tuple[Any, str]] = field(factory=dict)
     _seen: set[Any] = field(factory=set)
 
     @classmethod
@@ -151,6 +153,7 @@ class FreeVariables:
                 break
             known = size
             found.variables, found._seen, found._missing, found.full = [], set(), {}, False
+            found._arrays = {}
             found.enter(function)
             for each in objects:
                 names = frozenset(found._names)
@@ -168,10 +171,12 @@ class FreeVariables:
 
         What it has changed and goes by is its `state`.
         """
-        written = {id(each.array) for each in self.numbers if not each.holds()}
-        changed = [each for each in self.variables if id(each.value) in written or not each.holds()]
+        written = [each for each in self.numbers if not each.holds()]
+        for each in written:
+            self._arrays.pop(id(each.array))
+        changed = [each for each in self.variables if not each.holds()]
         iterators = [each for each in self.variables if is_iterator(each.value)]
-        self.state = [each for each in (*changed, *iterators) if self.uses(each)]
+        self.state = [each for each in (*written, *changed, *iterators) if self.uses(each)]
         logs = tuple(
             [f"{each.title}[" for each in changed if each.kind == CONTENTS and not self.uses(each)]
         )
@@ -182,9 +187,9 @@ class FreeVariables:
         ]
         return self
 
-    def uses(self, variable: Variable) -> bool:
+    def uses(self, variable: Variable | WatchedArray) -> bool:
         """Tell whether a variable is read for more than to be counted up or written down."""
-        word = variable.word()
+        word = word_of(variable.title)
         return not word.isidentifier() or any(word in names_used(each) for each in self._codes)
 
     def append(self, variable: Variable) -> None:
@@ -217,19 +222,16 @@ class FreeVariables:
         ----------
         read : iterable of ndarray
         """
-        arrays = {id(each.value): each for each in self.variables if is_small(each.value)}
         constants, self.numbers = list(read), []
-        for each in arrays.values():
-            in_program = any(np.may_share_memory(each.value, constant) for constant in constants)
-            if each.value.nbytes <= (FEW if in_program else SMALL):
-                watched = WatchedArray(each.value, each.title, contents(each.value), in_program)
-                self.numbers.append(watched)
+        for small, title in self._arrays.values():
+            in_program = any(np.may_share_memory(small, constant) for constant in constants)
+            if small.nbytes <= (FEW if in_program else SMALL):
+                self.numbers.append(WatchedArray(small, title, contents(small), in_program))
 
     def follow_as(self, earlier: "FreeVariables") -> None:
         """Look no more at the numbers that are followed since an earlier call."""
-        followed = {id(each.value) for each in earlier.variables}
         changes = {id(each.array): each.changes for each in earlier.numbers}
-        followed -= changes.keys()
+        followed = earlier._arrays.keys() - changes.keys()
         self.numbers = [each for each in self.numbers if id(each.array) not in followed]
         for each in self.numbers:
             each.changes = changes.get(id(each.array), 0)
@@ -403,6 +405,8 @@ class FreeVariables:
         """Note what is within a thing, or what it reads if it is a function."""
         if self._by_text and type(value) is str and value.isidentifier():
             self._names.add(value)
+        if is_small(value) and len(self._arrays) < MOST:
+            self._arrays.setdefault(id(value), (value, title))
         if attribute(value, "__class__") is None:  # which its `__getattribute__` does not know
             with suppress(AttributeError):  # of slots
                 self.look_at(object.__getattribute__(value, "__dict__"), title, names, depth)

@@ -302,10 +302,6 @@ class Variable:
         elif self.kind == CELL:
             self.holder.cell_contents = self.value
 
-    def word(self) -> str:
-        """Give the name by which code reaches it: of ``model.log[0]`` that is ``log``."""
-        return str(self.title).partition("[")[0].rpartition(".")[2]
-
     def named(self) -> str:
         """Give its title, for an error, or the name that has appeared."""
         appeared = self.now() if self.kind == PRESENT else ()
@@ -357,6 +353,11 @@ class WatchedArray:
     def holds(self) -> bool:
         """Tell whether the same numbers are in it as before."""
         return self.now() == self.contents
+
+
+def word_of(title: str) -> str:
+    """Give the name by which code reaches something: of ``model.log[0]`` that is ``log``."""
+    return title.partition("[")[0].rpartition(".")[2]
 
 
 def alike(one: Any, two: Any) -> bool:
