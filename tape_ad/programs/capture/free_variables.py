@@ -176,7 +176,8 @@ class FreeVariables:
             self._arrays.pop(id(each.array))
         changed = [each for each in self.variables if not each.holds()]
         iterators = [each for each in self.variables if is_iterator(each.value)]
-        self.state = [each for each in (*written, *changed, *iterators) if self.uses(each)]
+        touched: list[Variable | WatchedArray] = [*written, *changed, *iterators]
+        self.state = [each for each in touched if self.uses(each)]
         logs = tuple(
             [f"{each.title}[" for each in changed if each.kind == CONTENTS and not self.uses(each)]
         )
