@@ -80,6 +80,20 @@ class Looked:
         return store[name] if name in store else object.__getattribute__(self, name)
 
 
+class Strict(Looked):
+    """Which has no attributes but those, not even those of any object."""
+
+    def __getattribute__(self, name: str) -> Any:
+        return object.__getattribute__(self, "__dict__")["store"][name]
+
+
+class MadeUp:
+    """Whose attributes are made up while they are missing."""
+
+    def __getattr__(self, name: str) -> Any:
+        return 2.0
+
+
 class Slotted:
     """An attribute that may be missing, in a slot."""
 
@@ -177,7 +191,9 @@ def apply(function: Callable[..., Any], x: Any) -> Any:
 def of_missing_names(monkeypatch: pytest.MonkeyPatch) -> dict[str, Case]:
     """Make functions that look for names which are not there so far."""
     model: Any = Model()
-    here, slotted, looked = sys.modules[__name__], Slotted(), Looked()
+    here, slotted, looked, strict = sys.modules[__name__], Slotted(), Looked(), Strict()
+    lazy: Any = types.ModuleType("lazy_module_of_a_user")
+    lazy.__getattr__ = lambda name: 2.0
     user = types.ModuleType("module_of_a_user")
     user.factor = 2.0  # type: ignore[attr-defined]  # which a module takes
     monkeypatch.setitem(sys.modules, "module_of_a_user", user)
@@ -201,6 +217,21 @@ def of_missing_names(monkeypatch: pytest.MonkeyPatch) -> dict[str, Case]:
             lambda x: x * looked.rate,
             (X,),
             lambda: looked.store.update(rate=3.0),
+        ),
+        "by __getattribute__ alone": (
+            lambda x: x * strict.rate,
+            (X,),
+            lambda: object.__getattribute__(strict, "store").update(rate=3.0),
+        ),
+        "instead of __getattr__": (
+            lambda x: x * MadeUp().rate,
+            (X,),
+            lambda: monkeypatch.setattr(MadeUp, "rate", 3.0, raising=False),
+        ),
+        "instead of a module's __getattr__": (
+            lambda x: x * lazy.rate,
+            (X,),
+            lambda: setattr(lazy, "rate", 3.0),
         ),
         "in a slot": (slotted.scaled, (X,), lambda: setattr(slotted, "scale", 3.0)),
         "a method of an instance": (
@@ -244,6 +275,7 @@ def of_replaced_parts(monkeypatch: pytest.MonkeyPatch) -> dict[str, Case]:
 
     dispatcher, setting = Dispatching(), types.SimpleNamespace(dtype=np.float64, library=np)
     elementwise = np.vectorize(lambda y: y * factor[0])
+    for_objects = np.frompyfunc(lambda y: y * factor[0], 1, 1)
     lazy = types.ModuleType("lazy_module")
     lazy.__dict__["__getattr__"] = lambda name: factor[0] if name == "rate" else None
 
@@ -301,6 +333,11 @@ def of_replaced_parts(monkeypatch: pytest.MonkeyPatch) -> dict[str, Case]:
         ),
         "what np.vectorize calls": (
             lambda x: x * float(elementwise(1.0)),
+            (X,),
+            lambda: factor.__setitem__(0, 3.0),
+        ),
+        "what np.frompyfunc calls": (
+            lambda x: x * for_objects(1.0),
             (X,),
             lambda: factor.__setitem__(0, 3.0),
         ),
@@ -364,6 +401,7 @@ def of_containers() -> dict[str, Case]:
     some, other = weakref.WeakSet([model]), Model()
     records = np.rec.array([(2.0, 1)], dtype=[("rate", float), ("number", int)])
     text, getters = collections.UserString("2"), (options.get, options.__getitem__)
+    setting_of_words = types.SimpleNamespace(**{"lambda": 2.0})
     views = options.values(), options.items(), options.keys(), users.values()
 
     def more() -> None:
@@ -440,6 +478,11 @@ def of_containers() -> dict[str, Case]:
             lambda x: x * getattr(inner["model"], name[0]),
             (X,),
             lambda: setattr(model, "scale", 3.0),
+        ),
+        "getattr, of a word that no name may be": (
+            lambda x: x * getattr(setting_of_words, "lambda"),
+            (X,),
+            lambda: vars(setting_of_words).update({"lambda": 3.0}),
         ),
     }
 
@@ -529,6 +572,44 @@ def test_an_array_of_which_plain_numpy_computes_whole_numbers_and_masks(name: st
         assert np.array_equal(fast(X), function(X))
 
 
+def length_of(held: Any) -> Callable[[Any], Any]:
+    """Make a function of an array that is within something else, at the last place of it."""
+    return lambda x: x * np.linalg.norm(held[len(held) - 1])
+
+
+HELD: dict[str, Callable[[Any], Callable[[Any], Any]]] = {
+    "a tuple": lambda w: length_of((1, w)),
+    "a deque": lambda w: length_of(collections.deque([w])),
+    "a long list": lambda w: length_of([w] * 80),
+    "an array of objects": lambda w: length_of(np.array([None, w], dtype=object)),
+    "a default": lambda w: lambda x, held=w: x * np.linalg.norm(held),
+    "a partial": lambda w: functools.partial(lambda held, x: x * np.linalg.norm(held), w),
+}
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_numbers_of_an_array_are_seen_wherever_it_is_held(name: str) -> None:
+    weights = np.array([1.0, 2.0])
+    function = HELD[name](weights)
+    fast = ta.compile(function, engine="numpy")
+    for value in (1.0, 1.0, 1.0, 4.0, 1.0):
+        weights[0] = value
+        assert np.array_equal(fast(X), function(X))
+
+
+@pytest.mark.parametrize("further", [lambda x: x, lambda x: x * 2 if x[0] > 0 else x - 3])
+def test_an_array_that_has_led_to_another_program_is_looked_at_for_ever(further: Any) -> None:
+    weights = np.ones(2)
+    function = ta.grad(
+        lambda x: np.sum(further(x * weights if weights[0] > 2 else np.sin(x) - weights) * x)
+    )
+    fast = ta.compile(function, engine="numpy")
+    for value in (1.0, 1.0, 1.0, 3.0, 3.0, 1.5, 4.0, 1.1, 5.0, 1.2, 6.0, 1.3, 7.0):
+        weights[:] = value
+        for x in (X, -X, X):
+            assert np.array_equal(fast(x), function(x))
+
+
 def test_an_array_that_only_the_program_reads_is_followed() -> None:
     weights, runs = np.ones(2), []
 
@@ -555,9 +636,7 @@ def counting_up() -> dict[str, Callable[[], Callable[[Any], Any]]]:
             self.step += 1
             return x * 2 if self.step < 4 else x * 3
 
-    def in_a_list() -> Callable[[Any], Any]:
-        steps = [0]
-
+    def within(steps: Any) -> Callable[[Any], Any]:
         def function(x: Any) -> Any:
             steps[0] += 1
             return x * 2 if steps[0] < 4 else x * 3
@@ -589,7 +668,8 @@ def counting_up() -> dict[str, Callable[[], Callable[[Any], Any]]]:
 
     return {
         "an attribute": Counter,
-        "a list": in_a_list,
+        "a list": lambda: within([0]),
+        "an array": lambda: within(np.zeros(1)),
         "a cell": in_a_cell,
         "growing": by_growing,
         "an iterator": by_an_iterator,

@@ -18,7 +18,7 @@ from tests.programs.replaying import Counted
 
 pytest.importorskip("scipy")
 
-from tape_ad.scipy import integrate, optimize
+from tape_ad.scipy import integrate, interpolate, optimize
 
 Array = Any
 Function = Callable[..., Any]
@@ -142,6 +142,17 @@ def test_copies_of_scipys_own_code() -> None:
 
     program = assert_agrees(area, *POINTS).programs[0]
     assert len(program.calls) == 1
+
+
+def test_a_copy_of_a_class_that_fills_arrays() -> None:
+    spline = ta.differentiable(interpolate.CubicSpline)
+
+    def function(values: Array) -> Array:
+        return np.sum(spline(TIMES, values)(0.4))
+
+    fast = ta.compile(function, engine="numpy")
+    for values in map(np.sin, (TIMES, TIMES + 1, TIMES, 2 * TIMES)):
+        assert fast(values) == function(values)
 
 
 def test_bits_of_values() -> None:

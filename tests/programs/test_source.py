@@ -70,6 +70,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "updating": ta.value_and_grad(lambda w, b, x: updating(w, b, x) + np.sum(w) * np.sum(b)),
     "hessian": ta.hessian(lambda w, b, x: np.sum(np.tanh(x @ w + b) ** 2)),
     "layers": layers,
+    "powers": ta.grad(lambda w, b, x: sum(np.sum(np.tanh(x @ w) ** i) for i in range(30))),
     "special": special,
     "structure": lambda w, b, x: {"sums": [np.sum(w), (np.sum(b), None)], "x": x[::2], "n": 3},
 }

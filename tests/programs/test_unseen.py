@@ -3,6 +3,7 @@
 import abc
 import ctypes
 import decimal
+import functools
 import os
 import types
 import warnings
@@ -43,7 +44,11 @@ def unseen() -> dict[str, Case]:
     class Listed:
         __bool__: Any
 
-    listed, matrix = Listed(), np.ones((1, 2))
+    listed, matrix, stock = Listed(), np.ones((1, 2)), [2.0, 3.0]
+    given = [X.copy()]
+    kept = functools.lru_cache(lambda: stock.pop(0))
+
+    more: list[type] = []
 
     class Abstract(abc.ABC):  # noqa: B024 - which has no methods here
         pass
@@ -75,6 +80,11 @@ def unseen() -> dict[str, Case]:
             lambda x: x * getattr(model, "".join(parts)),
             (X,),
             lambda: setattr(model, "scale", 3.0),
+        ),
+        "whether an argument owns its memory": (
+            lambda x: x[0] * (2 if x[0].flags.owndata else 3),
+            (given,),
+            lambda: given.__setitem__(0, np.stack([X, X])[0]),
         ),
         "what `eval` or `exec` is given as text": (
             lambda x: eval("RATES[0] * x"),  # noqa: S307 - of nobody's text but ours
@@ -110,6 +120,16 @@ def unseen() -> dict[str, Case]:
             lambda x: x * len(dir(Listed)),
             (X,),
             lambda: setattr(Listed, "scale", 3.0),
+        ),
+        "the `__subclasses__` of a class": (
+            lambda x: x * len(Listed.__subclasses__()),
+            (X,),
+            lambda: more.append(type("More", (Listed,), {})),
+        ),
+        "what `functools.lru_cache` keeps, when it is cleared": (
+            lambda x: x * kept(),
+            (X,),
+            kept.cache_clear,
         ),
         "a `ctypes` object": (
             lambda x: x * pointed.value,

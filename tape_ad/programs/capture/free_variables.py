@@ -10,6 +10,7 @@ import collections
 import contextvars
 import enum
 import functools
+import gc
 import io
 import operator
 import pickle
@@ -19,6 +20,7 @@ import threading
 import types
 import weakref
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any, Self
 
 import numpy as np
@@ -48,6 +50,7 @@ from tape_ad.programs.capture.variables import (
     guarded_replay,
     names_in,
     names_used,
+    word_of,
 )
 from tape_ad.programs.program.keys import varies
 from tape_ad.record.messages.callers import is_library_module, is_library_place
@@ -115,7 +118,7 @@ class FreeVariables:
     variables : list of Variable
     numbers : list of WatchedArray
         Small arrays among them: plain NumPy may have computed something from them.
-    state : list of Variable
+    state : list of Variable or WatchedArray
         Those that it writes to and makes use of.
     full : bool
         Whether there are more variables than are watched.
@@ -123,7 +126,7 @@ class FreeVariables:
 
     variables: list[Variable] = field(factory=list)
     numbers: list[WatchedArray] = field(factory=list)
-    state: list[Variable] = field(factory=list)
+    state: list[Variable | WatchedArray] = field(factory=list)
     full: bool = False
     _names: set[str] = field(factory=set)
     _codes: set[types.CodeType] = field(factory=set)
@@ -131,6 +134,7 @@ class FreeVariables:
     _by_text: bool = False
     _whole: bool = False
     _missing: dict[int, tuple[Any, set[str]]] = field(factory=dict)
+    _arrays: dict[int, tuple[Any, str]] = field(factory=dict)
     _seen: set[Any] = field(factory=set)
 
     @classmethod
@@ -149,6 +153,7 @@ class FreeVariables:
                 break
             known = size
             found.variables, found._seen, found._missing, found.full = [], set(), {}, False
+            found._arrays = {}
             found.enter(function)
             for each in objects:
                 names = frozenset(found._names)
@@ -158,6 +163,7 @@ class FreeVariables:
             for holder, missing in found._missing.values():
                 keys = vars(holder).keys() if isinstance(holder, type) else holder.keys()
                 found.append(Variable(keys, frozenset(missing), "", PRESENT, ()))
+        found.watch_numbers()
         return found
 
     def forget_changed(self) -> Self:
@@ -165,9 +171,13 @@ class FreeVariables:
 
         What it has changed and goes by is its `state`.
         """
+        written = [each for each in self.numbers if not each.holds()]
+        for each in written:
+            self._arrays.pop(id(each.array))
         changed = [each for each in self.variables if not each.holds()]
         iterators = [each for each in self.variables if is_iterator(each.value)]
-        self.state = [each for each in (*changed, *iterators) if self.uses(each)]
+        touched: list[Variable | WatchedArray] = [*written, *changed, *iterators]
+        self.state = [each for each in touched if self.uses(each)]
         logs = tuple(
             [f"{each.title}[" for each in changed if each.kind == CONTENTS and not self.uses(each)]
         )
@@ -178,9 +188,9 @@ class FreeVariables:
         ]
         return self
 
-    def uses(self, variable: Variable) -> bool:
+    def uses(self, variable: Variable | WatchedArray) -> bool:
         """Tell whether a variable is read for more than to be counted up or written down."""
-        word = variable.word()
+        word = word_of(variable.title)
         return not word.isidentifier() or any(word in names_used(each) for each in self._codes)
 
     def append(self, variable: Variable) -> None:
@@ -202,7 +212,7 @@ class FreeVariables:
         places: list[Variable | WatchedArray] = [*self.variables, *self.numbers]
         return next((each.named() for each in places if not each.holds()), "")
 
-    def watch_numbers(self, read: Iterable[Any]) -> None:
+    def watch_numbers(self, read: Iterable[Any] = ()) -> None:
         """Look at what is in the small arrays, and in smaller ones that a program reads, too.
 
         For plain NumPy may have computed one of its numbers from these, which would be half old and
@@ -213,19 +223,16 @@ class FreeVariables:
         ----------
         read : iterable of ndarray
         """
-        arrays = {id(each.value): each for each in self.variables if is_small(each.value)}
-        constants = list(read)
-        for each in arrays.values():
-            in_program = any(np.may_share_memory(each.value, constant) for constant in constants)
-            if each.value.nbytes <= (FEW if in_program else SMALL):
-                watched = WatchedArray(each.value, each.title, contents(each.value), in_program)
-                self.numbers.append(watched)
+        constants, self.numbers = list(read), []
+        for small, title in self._arrays.values():
+            in_program = any(np.may_share_memory(small, constant) for constant in constants)
+            if small.nbytes <= (FEW if in_program else SMALL):
+                self.numbers.append(WatchedArray(small, title, contents(small), in_program))
 
     def follow_as(self, earlier: "FreeVariables") -> None:
         """Look no more at the numbers that are followed since an earlier call."""
-        followed = {id(each.value) for each in earlier.variables}
         changes = {id(each.array): each.changes for each in earlier.numbers}
-        followed -= changes.keys()
+        followed = earlier._arrays.keys() - changes.keys()
         self.numbers = [each for each in self.numbers if id(each.array) not in followed]
         for each in self.numbers:
             each.changes = changes.get(id(each.array), 0)
@@ -233,15 +240,16 @@ class FreeVariables:
     def outgrown(self) -> bool:
         """Tell whether nothing has changed but numbers in arrays that the program reads."""
         changed = [each for each in self.numbers if not each.holds()]
-        if not changed or not all(each.read for each in changed):
-            return False
-        return all(each.holds() for each in self.variables)
+        return bool(changed) and all(each.read for each in changed) and self.bound()
 
-    def follow_numbers(self) -> None:
-        """Take other numbers for the same program; look no more where that happens repeatedly."""
+    def follow_numbers(self, *, effectless: bool) -> None:
+        """Take other numbers for the same program; look no more where that happens repeatedly.
+
+        It counts where such changes are `effectless`, and have led to no other program.
+        """
         for each in self.numbers:
             if not each.holds():
-                each.contents, each.changes = each.now(), each.changes + 1
+                each.contents, each.changes = each.now(), each.changes + effectless
         self.numbers[:] = [each for each in self.numbers if each.changes < FOLLOWED]
 
     def draws(self) -> dict[str, bytes]:
@@ -264,11 +272,13 @@ class FreeVariables:
         """Give the ids of what holds the variables, and of what they are bound to."""
         return frozenset(id(each) for one in self.variables for each in (one.holder, one.value))
 
+    def bound(self) -> bool:
+        """Tell whether all variables are what they were, whatever numbers are in their arrays."""
+        return all(each.holds() for each in self.variables)
+
     def hold(self) -> bool:
         """Tell whether all variables are what they were."""
-        if not all(each.holds() for each in self.variables):
-            return False
-        return all(each.holds() for each in self.numbers)
+        return self.bound() and all(each.holds() for each in self.numbers)
 
     def guarding(self, replay: Callable[..., Any]) -> Callable[..., Any]:
         """Let a replay say that it is not for now, by `STALE`, where a variable has changed."""
@@ -311,6 +321,8 @@ class FreeVariables:
             ]
             if owner is not None:
                 self.look_at(owner, title_of(owner), frozenset(), DEPTH)
+            if isinstance(function, np.ufunc):  # which `np.frompyfunc` makes of a function
+                calls = [*filter(is_function, gc.get_referents(function))]
             function = next(iter(calls), None)
             if not is_function(function):
                 return
@@ -394,7 +406,12 @@ class FreeVariables:
         """Note what is within a thing, or what it reads if it is a function."""
         if self._by_text and type(value) is str and value.isidentifier():
             self._names.add(value)
-        if isinstance(value, contextvars.ContextVar):
+        if is_small(value) and len(self._arrays) < MOST:
+            self._arrays.setdefault(id(value), (value, title))
+        if attribute(value, "__class__") is None:  # which its `__getattribute__` does not know
+            with suppress(AttributeError):  # of slots
+                self.look_at(object.__getattribute__(value, "__dict__"), title, names, depth)
+        elif isinstance(value, contextvars.ContextVar):
             self.note(Variable(value, None, title, CONTEXT), names, depth - 1, empty=True)
         elif isinstance(value, weakref.ref):
             self.note(Variable(value, None, title, CALLED), names, depth - 1)
@@ -481,13 +498,15 @@ class FreeVariables:
         missing = []
         if isinstance(value, type):  # which gives another proxy of its dict each time
             names -= {"__dict__"}
+        makes_up = any("__getattr__" in each for each in (own, *map(vars, kinds)))
+        doubtful = names if makes_up else self._doubtful
         for name in sorted(names):
             holder = next((each for each in kinds if name in vars(each)), None)
             method = holder is not None and bool(functions_of(vars(holder)[name]))
             if (holder is not None and not method) or (name in own and not isinstance(value, type)):
                 variable = Variable(value, name, f"{title}.{name}", ATTRIBUTE)
                 self.note(variable, names, depth - 1, empty=name in self._doubtful)
-            elif method or name in self._doubtful:
+            elif method or name in doubtful:
                 missing.append(name)
                 for each in () if method else kinds:
                     self.missing(each, (name,))
@@ -542,8 +561,9 @@ def is_function(thing: Any) -> bool:
 
 def is_iterator(value: Any) -> bool:
     """Tell whether something gives another element each time; a file is for writing."""
-    lasting = isinstance(value, io.IOBase) or type(value) in weakref.ProxyTypes
-    return hasattr(type(value), "__next__") and not lasting
+    kind = type(value)
+    lasting = issubclass(kind, io.IOBase) or kind in weakref.ProxyTypes
+    return hasattr(kind, "__next__") and not lasting
 
 
 def names_got(getter: Any) -> Iterator[str]:
@@ -569,7 +589,8 @@ def state_of_generator(value: Any) -> bytes | None:
 
 def is_small(value: Any) -> bool:
     """Tell whether something is an array that takes hardly any time to look at."""
-    plain = isinstance(value, np.ndarray) and type(value).tobytes is np.ndarray.tobytes
+    kind = type(value)
+    plain = issubclass(kind, np.ndarray) and kind.tobytes is np.ndarray.tobytes
     return plain and value.nbytes <= SMALL and not value.dtype.hasobject
 
 
@@ -591,13 +612,13 @@ def classes_in(tree: Any) -> list[type]:
 
 def is_library(value: Any) -> bool:
     """Tell whether a value is a module or a class that users do not look into."""
-    module = isinstance(value, types.ModuleType) and is_library_module(value)
+    module = issubclass(type(value), types.ModuleType) and is_library_module(value)
     return module or is_library_class(value)
 
 
 def is_library_class(value: Any) -> bool:
     """Tell whether a value is a class that users do not look into."""
-    return isinstance(value, type) and is_library_module(value)
+    return issubclass(type(value), type) and is_library_module(value)
 
 
 def is_of_library(function: types.FunctionType) -> bool:

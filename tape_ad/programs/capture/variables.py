@@ -4,6 +4,7 @@ import ast
 import dis
 import functools
 import inspect
+import keyword
 import operator
 import re
 import types
@@ -301,10 +302,6 @@ class Variable:
         elif self.kind == CELL:
             self.holder.cell_contents = self.value
 
-    def word(self) -> str:
-        """Give the name by which code reaches it: of ``model.log[0]`` that is ``log``."""
-        return str(self.title).partition("[")[0].rpartition(".")[2]
-
     def named(self) -> str:
         """Give its title, for an error, or the name that has appeared."""
         appeared = self.now() if self.kind == PRESENT else ()
@@ -358,6 +355,11 @@ class WatchedArray:
         return self.now() == self.contents
 
 
+def word_of(title: str) -> str:
+    """Give the name by which code reaches something: of ``model.log[0]`` that is ``log``."""
+    return title.partition("[")[0].rpartition(".")[2]
+
+
 def alike(one: Any, two: Any) -> bool:
     """Tell whether two things are one object, or Python numbers of one kind and sign."""
     if one is two:
@@ -378,15 +380,16 @@ def guarded_replay(
 
     Variables are mostly the very same as they were; `hold` looks at those that are not.
     """
-    bound: dict[str, Any] = {"same_object": operator.is_, "gone": GONE, "missing": MISSING}
+    bound: dict[str, Any] = {"same_object": operator.is_, "gone": GONE}
     bound |= {"numbers": numbers, "replay": replay, "hold": hold, "stale": stale}
     tests = []
     for i, variable in enumerate(variables):
         bound[f"r{i}"], bound[f"v{i}"] = variable.holder, variable.value
         bound[f"k{i}"] = variable.name
-        if variable.value is MISSING:
+        by_text = variable.kind == ATTRIBUTE and keyword.iskeyword(variable.name)
+        if variable.value is MISSING or by_text:
             bound[f"r{i}"] = variable.now
-            tests.append(f"r{i}() is missing")
+            tests.append(f"r{i}() is v{i}")
             continue
         tests.append(TESTS[variable.kind].format(i=i, name=variable.name))
     looking = [

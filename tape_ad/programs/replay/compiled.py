@@ -17,7 +17,13 @@ from attrs import define, field
 from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.arrays.interpreter import is_box
 from tape_ad.base.arrays.overridable import ACTIVE
-from tape_ad.base.errors import CaptureError, CompileWarning, NoRuleError, ProgramMismatchError
+from tape_ad.base.errors import (
+    CaptureError,
+    CompileWarning,
+    InPlaceError,
+    NoRuleError,
+    ProgramMismatchError,
+)
 from tape_ad.base.memory import uncollected
 from tape_ad.base.naming import global_name
 from tape_ad.base.trees import flatten, map_leaves, structure_of
@@ -314,7 +320,7 @@ class Replayer:
         self._look_at(free, program, drawn)
         for each in paths.all:
             if each.free_variables.outgrown() and same_program(each.program, program):
-                each.free_variables.follow_numbers()
+                each.free_variables.follow_numbers(effectless=not paths.vary_beside(each))
                 return result
         answers = tuple([guard.answer for guard in program.guards])
         untested = untested_inputs(leaves)
@@ -460,8 +466,9 @@ class Replayer:
             return found
         try:
             found = captured(self.function)
-        except CaptureError as error:
-            found = self._by_copy(captured, given) if error.in_copies else None
+        except (CaptureError, InPlaceError) as error:
+            in_copies = not isinstance(error, CaptureError) or error.in_copies
+            found = self._by_copy(captured, given) if in_copies else None
             if found is None:
                 raise
             return found

@@ -364,6 +364,15 @@ class Paths:
             return held
         return self.known.setdefault((route, len(alike)), path)
 
+    def vary_beside(self, path: Path) -> bool:
+        """Tell whether numbers outside have led to another path than this one, and no guard."""
+        route = route_of(path.program)
+        return any(
+            each.free_variables.bound() and not parted(route, route_of(each.program))
+            for each in self.all
+            if each is not path
+        )
+
     def branching(self, guards: list[Guard]) -> Guard:
         """Find where a new path leaves those that are known."""
         answers = tuple([guard.answer for guard in guards])
@@ -404,6 +413,12 @@ def route_of(program: Program) -> tuple[Any, ...]:
     """List what the guards of a program were told, each with its place among the steps."""
     steps = enumerate(program.steps) if program.guards else ()
     return tuple([(place, step.answer) for place, step in steps if isinstance(step, Guard)])
+
+
+def parted(one: tuple[Any, ...], two: tuple[Any, ...]) -> bool:
+    """Tell whether a guard parts two routes: the first difference is its answer, not its place."""
+    pairs = zip(one, two, strict=False)
+    return next((ours[0] == theirs[0] for ours, theirs in pairs if ours != theirs), False)
 
 
 def common(one: tuple[Any, ...], two: tuple[Any, ...]) -> int:

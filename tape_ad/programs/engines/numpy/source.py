@@ -145,10 +145,19 @@ def memory_text(array: Any) -> tuple[int, str]:
     return first - low, "\n    " + "\n    ".join(repr(line) for line in lines) + "\n"
 
 
+def numbers_text(numbers: Any, what: str) -> str:
+    """Write a tuple or a set of Python numbers."""
+    if not all(type(each) in (int, float) and math.isfinite(each) for each in numbers):
+        raise refusal(what, f"{numbers!r} holds more than finite numbers")
+    return repr(numbers)
+
+
 DISPLAYS: dict[Any, Callable[[Any, str], str]] = {
     np.ndarray: array_text,
     np.generic: scalar_text,
     np.dtype: lambda dtype, what: f"np.dtype({dtype.descr if dtype.names else dtype.str!r})",
+    tuple: numbers_text,
+    frozenset: numbers_text,
     float: lambda number, what: float_text(number),
     complex: lambda number, what: f"complex({float_text(number.real)}, {float_text(number.imag)})",
 }
@@ -223,6 +232,8 @@ class Helpers:
     def _add_function(self, name: str, function: Any, what: str) -> None:
         if function.__closure__ or function.__name__ == "<lambda>":
             raise refusal(what, f"{function.__name__} is a closure")
+        if inspect.isgeneratorfunction(function):  # which a decorator makes a context of
+            raise refusal(what, f"{function.__name__} is a generator")
         for used, thing in sorted(globals_of(function).items()):
             self.add(used, thing, what)
         source = textwrap.dedent(inspect.getsource(function))
