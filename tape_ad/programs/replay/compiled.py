@@ -250,7 +250,7 @@ class Replayer:
     ) -> None:
         """Compare a replay with the function, if that is due."""
         try:
-            Verification(path, self.function, given, given.leaves).after(out)
+            Verification(path, self.function, given).after(out)
         except ProgramMismatchError:
             paths.forget(path)
             raise
@@ -358,7 +358,7 @@ class Replayer:
         if path.made is None:
             path.kept = {*literals_of(path.program)}  # which nobody else refers to so far
             self._make(path)
-        verification = Verification(path, self.function, given, given.leaves)
+        verification = Verification(path, self.function, given)
         out = verification.replayed(path.made)
         if type(out) is not tuple or any(map(is_zero, out)):
             return None

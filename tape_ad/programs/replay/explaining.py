@@ -59,11 +59,7 @@ def asked(question: Callable[..., Any]) -> str:
 
 
 def explained(
-    compiled: Any,
-    known: Sequence[Paths],
-    not_captured: Mapping[str, int],
-    *,
-    passes: bool = False,
+    compiled: Any, known: Sequence[Paths], not_captured: Mapping[str, int], *, passes: bool = False
 ) -> str:
     """Write what `Compiled.explain` gives.
 

@@ -23,10 +23,11 @@ from tape_ad.programs.capture.generators import access_to, generator_of
 from tape_ad.programs.capture.opaque_calls import is_opaque
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.program import Call, Guard, Program, Step, Value, replaced, root_of, written
-from tape_ad.programs.program.keys import GENERATORS, rebuilder
+from tape_ad.programs.program.keys import GENERATORS, varies
 from tape_ad.programs.replay.explaining import title
 from tape_ad.programs.replay.paths import Path, UntestedInput, near_by, still_untested
 from tape_ad.record.messages.callers import caller
+from tape_ad.rules.maps.memory import writeable_copy
 
 # What tells a replay from the function
 
@@ -43,12 +44,7 @@ class CallSites:
         self.lines.append(caller())
 
 
-def first_difference(
-    program: Program,
-    function: Callable[..., Any],
-    rebuild: Callable[[Sequence[Any]], tuple[tuple[Any, ...], dict[str, Any]]],
-    leaves: Sequence[Any],
-) -> str:
+def first_difference(program: Program, function: Callable[..., Any], given: "Arguments") -> str:
     """Name the first call of a program that gives something else than the function has there.
 
     Parameters
@@ -56,9 +52,7 @@ def first_difference(
     program : Program
         As it was captured.
     function : callable
-    rebuild : callable
-        Makes the arguments, positional and by name, out of the leaves.
-    leaves : sequence of array and number
+    given : Arguments
 
     Returns
     -------
@@ -68,9 +62,9 @@ def first_difference(
     lines = CallSites()
     comparison: Any = lines
     capture = Capture(program.name, comparison, Constants(program.name, ()))
-    copies = [list(map(with_generator_copied, leaves)) for _ in range(2)]
-    inputs = zip(leaves, program.inputs, strict=True)
-    args, kwargs = rebuild([capture.input(leaf, value.name) for leaf, value in inputs])
+    copies = [list(map(with_generator_copied, given.leaves)) for _ in range(2)]
+    inputs = zip(given.leaves, program.inputs, strict=True)
+    args, kwargs = given.rebuild([capture.input(leaf, value.name) for leaf, value in inputs])
     try:
         now = capture.program(capture.run(function, args, kwargs))
     except Exception as error:
@@ -388,10 +382,13 @@ class Arguments:
     kwargs: dict[str, Any]
     leaves: Sequence[Any]
 
-    @property
-    def rebuild(self) -> Callable[[Sequence[Any]], tuple[tuple[Any, ...], dict[str, Any]]]:
-        """What puts others in place of the leaves."""
-        return rebuilder(self.args, self.kwargs)
+    def rebuild(self, leaves: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Put others in place of the leaves."""
+        following = iter(leaves)
+        args, kwargs = map_leaves(
+            lambda leaf, path: next(following) if varies(leaf) else leaf, (self.args, self.kwargs)
+        )
+        return args, kwargs
 
 
 @frozen(eq=False)
@@ -404,9 +401,7 @@ class Verification:
         What has been replayed.
     function : callable
     given : Arguments
-        Those of the call, but for their leaves.
-    leaves : sequence of array and number
-        The inputs.
+        Those of the call.
     untelling : tuple of type
         What the function may raise where a replay does not, and is right.
     """
@@ -414,10 +409,14 @@ class Verification:
     path: Path
     function: Function
     given: Arguments
-    leaves: Sequence[Any]
     untelling: tuple[type[Exception], ...] = (
         *(MemoryError, RecursionError, FloatingPointError, Warning),
     )
+
+    @property
+    def leaves(self) -> Sequence[Any]:
+        """The inputs."""
+        return self.given.leaves
 
     def after(self, out: tuple[Any, ...]) -> None:
         """Compare a replay, which gave `out`, with the function itself where that is due.
@@ -457,7 +456,8 @@ class Verification:
             with np.errstate(all="ignore"):
                 for each in untested:
                     leaves[each.place] = near_by(leaves[each.place], size)
-            other = evolve(self, leaves=leaves, untelling=(Exception,))
+            given = evolve(self.given, leaves=leaves)
+            other = evolve(self, given=given, untelling=(Exception,))
             out = other.replayed()
             if type(out) is tuple and other.agrees(out):
                 return still_untested(untested, leaves)
@@ -600,10 +600,9 @@ class Verification:
     def told(self, difference: str) -> str:
         """Say what differs, where the two part, and what to do."""
         path = self.path
-        rebuild = self.given.rebuild
         with self.generators.restored():
             self.rewind()
-            where = first_difference(path.program, self.function, rebuild, self.leaves)
+            where = first_difference(path.program, self.function, self.given)
         if where:
             advice = "What is read anew at each call, and is no argument, should be one"
         elif path.program.rounds:
@@ -617,10 +616,8 @@ class Verification:
 
 def copied(leaf: Any) -> Any:
     """Copy an array, in its layout, as a function that is no NumPy call might write to it."""
-    if type(leaf) is not np.ndarray:
-        return leaf
-    own = leaf.copy(order="K")
-    return own if own.strides == leaf.strides else leaf
+    own = writeable_copy(leaf) if type(leaf) is np.ndarray else leaf
+    return own if own is leaf or own.strides == leaf.strides else leaf
 
 
 def rounded(leaf: Any) -> Any:

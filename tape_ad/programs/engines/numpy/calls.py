@@ -13,13 +13,7 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
-from tape_ad.base.naming import (
-    COMPARISONS,
-    OPERATORS,
-    PREFIXES,
-    PYTHON_OPERATORS,
-    function_name,
-)
+from tape_ad.base.naming import COMPARISONS, OPERATORS, PREFIXES, PYTHON_OPERATORS, function_name
 from tape_ad.base.trees import structure_of
 from tape_ad.programs.engines.plans import dtype_of_reduction, is_c
 from tape_ad.programs.program import (
@@ -370,11 +364,7 @@ METHODS: dict[Any, tuple[str, tuple[str, ...]]] = {
     np.mean: ("mean", ("axis", "dtype", "keepdims")),
 }
 
-ATTRIBUTES = {
-    np.real: "{}.real",
-    np.imag: "{}.imag",
-    np.matrix_transpose: "{}.swapaxes(-1, -2)",
-}
+ATTRIBUTES = {np.real: "{}.real", np.imag: "{}.imag", np.matrix_transpose: "{}.swapaxes(-1, -2)"}
 
 EXPRESSIONS: dict[Any, Expression] = {
     operator.getitem: item,

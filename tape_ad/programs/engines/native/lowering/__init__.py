@@ -40,6 +40,7 @@ from tape_ad.programs.engines.native.lowering.calls import (
     Work,
     as_ufunc,
     copy,
+    known_ref,
 )
 from tape_ad.programs.engines.plans import is_c
 from tape_ad.programs.passes.inlining import NotInlined, body_of, traced_body
@@ -434,15 +435,11 @@ def lowered_loop(call: Call, body: Any, memory_map: MemoryMap, guards: int) -> L
     loop: Any = call.function
     places: dict[Value, MemRef] = {}
     work: list[Work] = []
-    for mine, given, out in zip(loop.body.inputs, call.args, call.outputs, strict=False):
-        if len(work) == loop.carried:
-            break
-        places[mine] = MemRef.whole(out)
-        work.append(copy_of(known_ref(given, memory_map), places[mine]))
-    for mine, given in zip(
-        loop.body.inputs[loop.carried :], call.args[loop.carried :], strict=True
-    ):
-        places[mine] = known_ref(given, memory_map)
+    for number, (mine, given) in enumerate(zip(loop.body.inputs, call.args, strict=True)):
+        places[mine] = ref = known_ref(given, memory_map)
+        if number < loop.carried:
+            places[mine] = MemRef.whole(call.outputs[number])
+            work.append(copy_of(ref, places[mine]))
     for stacking, out in zip(loop.stackings, call.outputs[loop.carried :], strict=True):
         places[stacking.value] = MemRef.whole(out)
     for constant in body.constants:
@@ -452,14 +449,6 @@ def lowered_loop(call: Call, body: Any, memory_map: MemoryMap, guards: int) -> L
         [*loop.body.inputs[: loop.carried], *(each.value for each in loop.stackings)]
     )
     return LoweredStep(call, [*work, LoopCall(body, places, written, guards)])
-
-
-def known_ref(value: Value, memory_map: MemoryMap) -> MemRef:
-    """Give the memory reference of an operand of a loop."""
-    ref = memory_map.of(value)
-    if ref is None:
-        raise NotLowerable(f"{value} is nothing for native code")
-    return ref
 
 
 def copy_of(source: MemRef, target: MemRef) -> LoopNest:
