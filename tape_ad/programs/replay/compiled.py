@@ -26,6 +26,7 @@ from tape_ad.programs.capture.comparison import Comparison
 from tape_ad.programs.capture.constants import Constants, same_program
 from tape_ad.programs.capture.free_variables import FreeVariables, objects_in
 from tape_ad.programs.capture.tracers import filling_code, plain, with_plain_keys
+from tape_ad.programs.capture.variables import asks_identity, asks_type
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.engines.numpy.source import source_of
 from tape_ad.programs.passes import simplified
@@ -432,7 +433,7 @@ class Replayer:
     def _asks_identity(self, free: FreeVariables) -> bool:
         """Tell whether the function asks if one thing is another; remember it."""
         if self._asks_is is None:
-            self._asks_is = free.asks_identity()
+            self._asks_is = free.asks(asks_identity)
         return self._asks_is
 
     def _captured(
@@ -447,7 +448,7 @@ class Replayer:
         if self._copy is not None:
             with suppress(NoRuleError):  # it asks what only the function itself is to ask
                 return captured(self._copy)
-        if free.asks_type():
+        if free.asks(asks_type):
             found = self._by_copy(captured, given)
             if found is not None:
                 return found

@@ -25,7 +25,7 @@ from tape_ad.programs.engines import engine_named
 from tape_ad.programs.program import Call, Guard, Program, Step, Value, replaced, root_of, written
 from tape_ad.programs.program.keys import GENERATORS, varies
 from tape_ad.programs.replay.explaining import title
-from tape_ad.programs.replay.paths import Path, UntestedInput, near_by, still_untested
+from tape_ad.programs.replay.paths import Path, Untested, near_by, still_untested
 from tape_ad.record.messages.callers import caller
 from tape_ad.rules.maps.memory import writeable_copy
 
@@ -306,35 +306,6 @@ def run_eagerly(
         context.ended = True
 
 
-@define(eq=False)
-class Generators:
-    """The generators of random numbers that a function may draw from.
-
-    Attributes
-    ----------
-    places : list of tuple
-        For each of them, what gives its state, and what takes one.
-    """
-
-    places: list[tuple[Function, Function]]
-
-    @classmethod
-    def among(cls, values: Any) -> "Generators":
-        """Find the generators in some values, or that these are methods of."""
-        found = {id(each): each for each in map(generator_of, values)}
-        return cls([access_to(each) for each in found.values() if each is not None])
-
-    @contextmanager
-    def restored(self) -> Iterator[None]:
-        """Give all of them, after a ``with`` block, the states that they had before it."""
-        states = [(put, get()) for get, put in self.places]
-        try:
-            yield
-        finally:
-            for put, state in states:
-                put(state)
-
-
 REPEATS = 8
 """After how many replays with the same numbers others are tried."""
 SIZES = (1e-3, 1e-6)
@@ -448,14 +419,14 @@ class Verification:
         if path.repeats == REPEATS and not self.is_opaque:
             path.untested = self.tested_near_by()
 
-    def tested_near_by(self) -> list[UntestedInput]:
+    def tested_near_by(self) -> Untested:
         """Try numbers near by, where replay and function go the same way; list what is left."""
         untested = self.path.untested
         for size in SIZES:
             leaves = list(self.leaves)
             with np.errstate(all="ignore"):
-                for each in untested:
-                    leaves[each.place] = near_by(leaves[each.place], size)
+                for place in untested:
+                    leaves[place] = near_by(leaves[place], size)
             given = evolve(self.given, leaves=leaves)
             other = evolve(self, given=given, untelling=(Exception,))
             out = other.replayed()
@@ -472,23 +443,34 @@ class Verification:
         """Replay; an error is a result as well."""
         replay = replay or self.path.quick
         try:
-            with np.errstate(all="ignore"), self.generators.restored(), self.kept_states():
+            with (
+                np.errstate(all="ignore"),
+                self.generators_restored(),
+                self.kept_states(),
+            ):
                 self.rewind()
                 return replay(*self.leaves)
         except Exception as error:
             return error
 
-    @property
-    def generators(self) -> Generators:
-        """What the function may draw from; nothing where no call of the program can do so.
+    @contextmanager
+    def generators_restored(self) -> Iterator[None]:
+        """Give what the function may draw from the states back that it had before a ``with`` block.
 
-        Those of NumPy and Python that are global belong to other threads as well.
+        It draws from nothing where no call of the program can do so. The generators of NumPy and
+        Python that are global belong to other threads as well.
         """
-        drawn = [leaf for leaf in self.leaves if isinstance(leaf, GENERATORS)]
-        if not may_draw(self.path.program):
-            return Generators.among(drawn)
-        read = [each.value for each in self.path.free_variables.variables]
-        return Generators.among([*drawn, *read, np.random, random])
+        drawn: list[Any] = [leaf for leaf in self.leaves if isinstance(leaf, GENERATORS)]
+        if may_draw(self.path.program):
+            read = [each.value for each in self.path.free_variables.variables]
+            drawn += [*read, np.random, random]
+        found = {id(each): each for each in map(generator_of, drawn) if each is not None}
+        states = [(put, get()) for get, put in map(access_to, found.values())]
+        try:
+            yield
+        finally:
+            for put, state in states:
+                put(state)
 
     def rewind(self) -> None:
         """Put the generators among the arguments to where they were before the replay."""
@@ -511,7 +493,7 @@ class Verification:
             list(map(copied, self.leaves) if copying else self.leaves)
         )
         try:
-            with self.generators.restored():
+            with self.generators_restored():
                 self.rewind()
                 return run_eagerly(self.function, args, kwargs)
         except Exception as error:
@@ -584,7 +566,7 @@ class Verification:
         replay = engine_named("numpy")(path.simple, 1)
         near = [rounded(leaf) for leaf in self.leaves]
         try:
-            with np.errstate(all="ignore"), self.generators.restored():
+            with np.errstate(all="ignore"), self.generators_restored():
                 self.rewind()
                 plain = replay(*self.leaves)
                 self.rewind()
@@ -600,7 +582,7 @@ class Verification:
     def told(self, difference: str) -> str:
         """Say what differs, where the two part, and what to do."""
         path = self.path
-        with self.generators.restored():
+        with self.generators_restored():
             self.rewind()
             where = first_difference(path.program, self.function, self.given)
         if where:

@@ -201,9 +201,7 @@ class BlockedLoop:
         names = self.writer.names
         name = self.writer.of[out] = names.value()
         self.writer.owned.add(out)
-        order = "" if is_c(out) else ", 'F'"
-        empty, dtype = names.function(np.empty), names.dtype(np.dtype(out.dtype))
-        self.before.append(f"{name} = {empty}({out.shape}, {dtype}{order})")
+        self.before.append(f"{name} = {new(names, out)}")
 
     def calls(self, name: str) -> list[str]:
         """Write the calls of the function."""
@@ -395,10 +393,9 @@ class Writer:
             if block is not None and not block.given:
                 self.of[out] = self.workspace.array(out, block.offset)
             else:
-                empty, dtype = self.names.function(np.empty), self.names.dtype(np.dtype(out.dtype))
                 name = self.of[out] = self.names.value()
                 self.owned.add(out)
-                yield f"{name} = {new(empty, dtype, self.names, out)}"
+                yield f"{name} = {new(self.names, out)}"
         self.names.object(segment, "segment")  # whose loops go with it
         run, table = self.names.function(segment.run), self.names.object(segment.table, "table")
         arrays = ", ".join(self.of[value] for value in (*call.outputs, *call.args))
@@ -498,10 +495,11 @@ class Writer:
                     self.heavy.append(name)
 
 
-def new(empty: str, dtype: str, names: Names, out: Value) -> str:
+def new(names: Names, out: Value) -> str:
     """Write the making of an array in which nothing is yet."""
+    dtype = names.dtype(np.dtype(out.dtype))
     if is_c(out):
-        return f"{empty}({out.shape}, {dtype})"
+        return f"{names.function(np.empty)}({out.shape}, {dtype})"
     return f"{names.function(np.ndarray)}({out.shape}, {dtype}, None, 0, {out.strides})"
 
 

@@ -162,28 +162,6 @@ UFUNCS: Mapping[Any, Any] = MappingProxyType(
 """The ufuncs that operators and functions stand for."""
 
 WIDTHS = frozenset({1, 2, 4, 8})
-SINGLY = frozenset({"fmod", "nextafter"})
-"""Functions that NumPy too computes for one element after the other."""
-
-
-@frozen
-class VectorsAlone:
-    """A library without its functions of single elements, but for some."""
-
-    library: Library
-
-    @property
-    def convention(self) -> str:
-        """Say how functions of vectors are called."""
-        return self.library.convention
-
-    def vector_symbol(self, name: str, dtype: Any, lanes: int) -> str | None:
-        """Give the symbol of a function of so many elements."""
-        return self.library.vector_symbol(name, dtype, lanes)
-
-    def scalar_symbol(self, name: str, dtype: Any) -> str | None:
-        """Give the symbol of a function that is none of vectors anywhere."""
-        return self.library.scalar_symbol(name, dtype) if name in SINGLY else None
 
 
 @frozen
@@ -373,7 +351,7 @@ def can_lower(
     formula = formula_of(function, dtypes, output) if all(map(is_plain, dtypes)) else None
     if formula is None:
         return False
-    builder = IRBuilder(lanes, VectorsAlone(library) if lanes > 1 else library)
+    builder = IRBuilder(lanes, library, by_vectors=lanes > 1)
     numbers = numbers or (None,) * (len(dtypes) - 1)
     try:
         args = [tried(builder, *each) for each in zip(dtypes[:-1], numbers, strict=True)]
