@@ -382,12 +382,7 @@ def closes_over_tracer(function: Function, seen: tuple[Any, ...] = ()) -> bool:
 
 def form_of(leaves: list[Any]) -> list[Any]:
     """Describe what a replay relies on in what a function returns, by types, shapes and texts."""
-    return [
-        (type(leaf), np.shape(leaf), getattr(leaf, "dtype", None))
-        if is_number_or_array(leaf)
-        else (type(leaf), leaf if isinstance(leaf, (str, bytes)) else None)
-        for leaf in leaves
-    ]
+    return [described(leaf)[:3] for leaf in leaves]  # layouts may go by values
 
 
 def as_shielded(leaf: Any, path: str) -> Any:

@@ -49,6 +49,7 @@ from tape_ad.programs.program.loops import Loop
 from tape_ad.record.sweeps import all_finite
 from tape_ad.rules import facts_of
 from tape_ad.rules.maps.indexing import added_at
+from tape_ad.rules.numpy.bodies import own_lines
 from tape_ad.rules.numpy.updates import updated
 
 NUMBERS = frozenset({int, float, complex, bool})
@@ -188,8 +189,9 @@ BODIES: Mapping[Any, Callable[..., Any]] = {
     all_finite: sums_are_finite,
     np.select: chosen_in_turn,
     np.ptp: lambda a, *args, **options: np.max(a, *args, **options) - np.min(a, *args, **options),
+    **{each: own_lines(each) for each in (np.diff, np.tril, np.triu)},
 }
-"""What is lowered by other lines of NumPy than its own."""
+"""What is lowered by lines of NumPy that no rule says."""
 
 LOUD = frozenset({"raise", "call", "print", "log"})
 """What `numpy.errstate` may ask for that native code does not do."""

@@ -338,7 +338,7 @@ def converted(lowering: Lowering, ref: MemRef, dtype: np.dtype[Any]) -> MemRef:
 
 def moved(ref: MemRef, key: Sequence[int], strides: Sequence[int]) -> MemRef:
     """Give the memory reference at one iteration."""
-    return ref.along(ref.shape, ref.strides, sum(map(operator.mul, key, strides)))
+    return ref.behind(sum(map(operator.mul, key, strides)))
 
 
 def with_axis(ref: MemRef, axis: int, length: int = 1, stride: int = 0) -> MemRef:

@@ -79,6 +79,10 @@ class Operand(NamedTuple):
         """Whether elements are next to one another."""
         return self.step == self.ref.dtype.itemsize
 
+    def way(self, block: int) -> int:
+        """Say how far it is from one block of so many elements to the next."""
+        return self.step * block if self.side is None else self.side
+
     @property
     def access(self) -> str:
         """Say how it lies along the inner loop."""
@@ -108,26 +112,22 @@ class Body(NamedTuple):
 
     def in_blocks(self, block: int) -> "Body":
         """Add an outer loop over blocks of the inner one."""
-        operands = []
-        for ref, step, outer, side in self.operands:
-            way = step * block if side is None else side
-            operands.append(Operand(ref, step, (*outer, way)))
-        return Body(self.loop, self.data, self.name, operands)
+        operands = [
+            Operand(each.ref, each.step, (*each.outer, each.way(block))) for each in self.operands
+        ]
+        return self._replace(operands=operands)
 
     def ordered(self, order: Sequence[int]) -> "Body":
         """Put the outer loops in another order."""
         operands = [
             each._replace(outer=tuple([each.outer[k] for k in order])) for each in self.operands
         ]
-        return Body(self.loop, self.data, self.name, operands)
+        return self._replace(operands=operands)
 
     def behind(self, count: int) -> "Body":
         """Begin after so many elements of the inner loop."""
-        operands = []
-        for each in self.operands:
-            ref, way = each.ref, each.step * count if each.side is None else each.side
-            operands.append(each._replace(ref=evolve(ref, offset=ref.offset + way)))
-        return Body(self.loop, self.data, self.name, operands)
+        operands = [each._replace(ref=each.ref.behind(each.way(count))) for each in self.operands]
+        return self._replace(operands=operands)
 
 
 def reads_its_writes(nest: LoopNest) -> bool:
