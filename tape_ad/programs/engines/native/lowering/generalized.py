@@ -40,6 +40,7 @@ from tape_ad.programs.engines.native.lowering.calls import (
     with_axis,
 )
 from tape_ad.programs.engines.native.runtime.compiling import capsule_address, inner_loop
+from tape_ad.programs.passes.inlining import ALONG_ONE_AXIS
 from tape_ad.rules.linalg.decompositions import qr_factors, singular_triplets, singular_values
 from tape_ad.rules.linalg.spectra import hermitian_eigenpairs
 
@@ -688,21 +689,15 @@ POCKETFFT: Any = getattr(np.fft, "_pocketfft_umath", None)
 SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
-def transformed(
-    lowering: Lowering, ref: MemRef, out: MemRef, length: int, axis: int, norm: Any, kind: str
-) -> None:
-    """Transform along one axis.
-
-    Parameters
-    ----------
-    lowering : Lowering
-    ref, out : MemRef
-    length : int
-        Of the transform.
-    axis : int
-    norm : str or None
-    kind : {"fft", "ifft", "rfft", "irfft"}
-    """
+def transformed(lowering: Lowering) -> None:
+    """Lower a Fourier transform along one axis."""
+    found = lowering.options("a", "n", "axis", "norm", "out")
+    if found.get("out") is not None:
+        raise NotLowerable("it has options")
+    ref, out, kind = lowering.source(found["a"]), lowering.out, lowering.call.function.__name__
+    axis, length, norm = operator.index(found.get("axis", -1)), found.get("n"), found.get("norm")
+    if length is None:
+        length = out.shape[axis] if kind == "irfft" else ref.shape[axis]
     if length < 1:
         raise NotLowerable("no elements to transform")
     norm = SWAPPED.get(norm, norm) if kind in ("ifft", "irfft") else norm
@@ -731,73 +726,6 @@ def transformed(
     copy(lowering, there, out)
 
 
-@functools.cache
-def goes_backwards() -> bool:
-    """Tell whether `numpy.fft.rfftn` goes over its axes from the last one, as of NumPy 2.1."""
-    x = np.sin(np.arange(3.0 * 5 * 7)).reshape(3, 5, 7)
-    backwards = np.fft.fft(np.fft.fft(np.fft.rfft(x), axis=1), axis=0)
-    return bool(np.array_equal(np.fft.rfftn(x), backwards))
-
-
-def along(kind: str, axes: Any, *names: str) -> Callable[[Lowering], None]:
-    """Make what lowers a transform along one axis or several.
-
-    Parameters
-    ----------
-    kind : {"fft", "ifft", "rfft", "irfft"}
-    axes : int, iterable of int or None
-        Those of NumPy's default.
-    *names : str
-        What the lengths and the axes are called; one of each, where those are numbers.
-    """
-
-    def lower(lowering: Lowering) -> None:
-        found = lowering.options("a", *names, "norm", "out")
-        if found.get("out") is not None:
-            raise NotLowerable("it has options")
-        ref = lowering.source(found["a"])
-        lengths, over = found.get(names[0]), found.get(names[1], axes)
-        if names[1] == "axis":
-            lengths, over = None if lengths is None else [lengths], [over]
-        if over is None:
-            over = range(-len(ref.shape), 0) if lengths is None else range(-len(lengths), 0)
-        over = [*map(operator.index, over)]
-        if lengths is None:
-            lengths = [ref.shape[axis] for axis in over]
-            if kind == "irfft" and over:
-                lengths[-1] = 2 * (lengths[-1] - 1)
-        if not over or len(lengths) != len(over):
-            raise NotLowerable("no axes to transform")
-        steps = [
-            (ref.shape[axis] if length == -1 else operator.index(length), axis)
-            for length, axis in zip(lengths, over, strict=True)
-        ]
-        kinds = [kind.removeprefix("r").replace("irfft", "ifft")] * len(steps)
-        kinds[-1] = kind  # first of all forwards, last of all backwards
-        order = [*zip(steps, kinds, strict=True)]
-        if kind == "rfft" and not goes_backwards():
-            order = [order.pop(), *order]
-        elif kind != "irfft":
-            order.reverse()
-        for number, ((length, axis), each) in enumerate(order, start=1):
-            shape = list(ref.shape)
-            shape[axis] = length // 2 + 1 if each == "rfft" else length
-            complex_ = np.result_type(ref.dtype, 1j)
-            is_last = number == len(order)
-            out = lowering.out if is_last else lowering.temporary(tuple(shape), complex_)
-            transformed(lowering, ref, out, length, axis, found.get("norm"), each)
-            ref = out
-
-    return lower
-
-
-ALONG: Mapping[str, Any] = {
-    "": (-1, "n", "axis"),
-    "n": (None, "s", "axes"),
-    "2": ((-2, -1), "s", "axes"),
-}
-"""By how the names of transforms end: the default axes, and what lengths and axes are called."""
-
 UPLO = {"L": "lo", "U": "up"}
 OURS: Mapping[Any, Callable[[Lowering], None]] = {
     hermitian_eigenpairs: of_one("eigh_", "a", "uplo", "ties", by=UPLO),
@@ -819,9 +747,5 @@ LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     np.linalg.lstsq: least,
     **OURS,
     **{inspect.unwrap(function): lower for function, lower in OURS.items()},
-    **{
-        getattr(np.fft, kind + end): along(kind, *options)
-        for kind in ("fft", "ifft", "rfft", "irfft")
-        for end, options in ALONG.items()
-    },
+    **dict.fromkeys(ALONG_ONE_AXIS, transformed),
 }
