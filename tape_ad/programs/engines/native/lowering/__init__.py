@@ -189,8 +189,7 @@ OF_REAL = {"rfftn": own_lines(np.fft.rfftn), "irfftn": own_lines(np.fft.irfftn)}
 BODIES: Mapping[Any, Callable[..., Any]] = {
     all_finite: sums_are_finite,
     np.select: chosen_in_turn,
-    np.ptp: lambda a, *args, **options: np.max(a, *args, **options) - np.min(a, *args, **options),
-    **{each: own_lines(each) for each in (np.diff, np.tril, np.triu)},
+    **{each: own_lines(each) for each in (np.diff, np.tril, np.triu, np.ptp)},
     **{each: own_lines(each) for each in (np.fft.fftn, np.fft.ifftn, np.fft.fft2, np.fft.ifft2)},
     **{each: own_lines(each, **OF_REAL) for each in (np.fft.rfft2, np.fft.irfft2)},
     **{getattr(np.fft, name): lines for name, lines in OF_REAL.items()},

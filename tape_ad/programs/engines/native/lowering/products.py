@@ -201,22 +201,9 @@ def elements_multiplied(lowering: Lowering, refs: Sequence[MemRef]) -> bool:
         return False
     shape = lowering.out.shape
     seen = [ref.seen(lambda element: element.reshape(shape)) for ref in refs]
-    multiply_elements(lowering, seen)
-    return True
-
-
-def multiply_elements(lowering: Lowering, refs: Sequence[MemRef]) -> None:
-    """Multiply the elements of two arguments, which lie as they are told to."""
     dtypes = loop_dtypes(np.multiply, lowering.arguments("a", "b"))
-    lowering.apply(np.multiply, dtypes, refs, lowering.out)
-
-
-def as_outer(lowering: Lowering) -> None:
-    """Multiply each element of one vector with each of another."""
-    x, y = lowering.sources("a", "b")
-    if len(x.shape) != 1 or len(y.shape) != 1:
-        raise NotLowerable("a product of such arrays")
-    multiply_elements(lowering, (with_axis(x, 1), y))
+    lowering.apply(np.multiply, dtypes, seen, lowering.out)
+    return True
 
 
 TERMS = 12
@@ -563,7 +550,6 @@ def over_last_axes(lowering: Lowering) -> None:
 LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     **dict.fromkeys(CORES, as_product),
     np.dot: as_dot,
-    np.outer: as_outer,
     times_ones: summed_by_ones,
     times_matrix: by_rows,
     inspect.unwrap(times_matrix): by_rows,
