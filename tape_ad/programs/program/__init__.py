@@ -424,7 +424,8 @@ def written(call: Call, numbers: Mapping[Value, int]) -> str:
     return " ".join(words)
 
 
-DISPLAYS: Mapping[type, Callable[[Callable[[Any], str], Any], str]] = {
+Display = Callable[[Callable[[Any], str], Any], str]
+DISPLAYS: Mapping[type, Display] = {
     tuple: lambda one, tree: f"({', '.join(map(one, tree))}{',' * (len(tree) == 1)})",
     list: lambda one, tree: f"[{', '.join(map(one, tree))}]",
     dict: lambda one, tree: (
@@ -491,9 +492,14 @@ def interpreted(
     program: Program, inputs: Sequence[Any]
 ) -> tuple[dict[Value, Any], Diverged | None]:
     """Run a program, and give all of its values; those before the guard where it has diverged."""
-    values: dict[Value, Any] = dict(zip(program.inputs, inputs, strict=True))
-    values |= {constant.value: constant.data for constant in program.constants}
+    values = values_before(program, inputs)
     return values, run_steps(program.steps, values)
+
+
+def values_before(program: Program, inputs: Sequence[Any]) -> dict[Value, Any]:
+    """Give the values that there are before the first step."""
+    values: dict[Value, Any] = dict(zip(program.inputs, inputs, strict=True))
+    return values | {constant.value: constant.data for constant in program.constants}
 
 
 def run_steps(steps: Iterable[Step], values: dict[Value, Any]) -> Diverged | None:

@@ -22,12 +22,24 @@ from tape_ad.programs.capture.constants import Constants
 from tape_ad.programs.capture.generators import access_to, generator_of
 from tape_ad.programs.capture.opaque_calls import is_opaque
 from tape_ad.programs.engines import engine_named
-from tape_ad.programs.program import Call, Guard, Program, Step, Value, replaced, root_of, written
+from tape_ad.programs.program import (
+    Guard,
+    Program,
+    Step,
+    Value,
+    listed,
+    replaced,
+    root_of,
+    values_before,
+    written,
+)
 from tape_ad.programs.program.keys import GENERATORS, varies
 from tape_ad.programs.replay.explaining import title
 from tape_ad.programs.replay.paths import Path, Untested, near_by, still_untested
 from tape_ad.record.messages.callers import caller
 from tape_ad.rules.maps.memory import writeable_copy
+
+Values = dict[Value, Any]
 
 # What tells a replay from the function
 
@@ -69,18 +81,18 @@ def first_difference(program: Program, function: Callable[..., Any], given: "Arg
         now = capture.program(capture.run(function, args, kwargs))
     except Exception as error:
         return f"when it is captured once more, it raises {type(error).__name__}: {error}"
-    ours, theirs = Run(program, copies[0]), Run(now, copies[1])
+    ours, theirs = values_before(program, copies[0]), values_before(now, copies[1])
     for step, other, line in zip(program.steps, now.steps, lines.lines, strict=False):
         with np.errstate(all="ignore"):
             try:
-                what = ours.parted(step, theirs, other)
+                what = parted(program, step, ours, now, other, theirs)
             except Exception as error:
                 what = f"there, the program raises {type(error).__name__}: {error}"
         if what:
             return f"they part in {line}: {what}"
     if len(program.steps) != len(now.steps):
         return f"the function does {len(now.steps)} steps now, in place of {len(program.steps)}"
-    if differ(replaced(program.output, ours.values), replaced(now.output, theirs.values)):
+    if differ(replaced(program.output, ours), replaced(now.output, theirs)):
         return "the calls are the same, and what is no result of them has changed"
     return ""
 
@@ -90,44 +102,20 @@ def with_generator_copied(leaf: Any) -> Any:
     return copy.deepcopy(leaf) if isinstance(leaf, GENERATORS) else leaf
 
 
-@define(eq=False, init=False)
-class Run:
-    """A program that is run step by step.
-
-    Attributes
-    ----------
-    values : dict
-    numbers : dict
-    """
-
-    values: dict[Value, Any]
-    numbers: dict[Value, int]
-
-    def __init__(self, program: Program, leaves: Sequence[Any]) -> None:
-        self.values = dict(zip(program.inputs, leaves, strict=True))
-        self.values |= {constant.value: constant.data for constant in program.constants}
-        self.numbers = program.numbers()
-
-    def parted(self, step: Step, theirs: "Run", other: Step) -> str:
-        """Run a step of the program and the same of the function; say in what they differ."""
-        if isinstance(step, Guard) or isinstance(other, Guard):
-            both = isinstance(step, Guard) and isinstance(other, Guard)
-            return "" if both else "Python asks for a value in one of them only"
-        if not alike_functions(step.function, other.function):
-            return (
-                f"{self.shown(step)} in the program is "
-                f"{written(other, theirs.numbers)} in the function now"
-            )
-        ours, now = step.run(self.values), other.run(theirs.values)
-        for one, two in zip(ours, now, strict=False):
-            if what := difference_of(one, two, same_bits):
-                return f"{self.shown(step)} gives another value: {what}"
-        return ""
-
-    def shown(self, step: Call) -> str:
-        """Write a call as the listing of the program does."""
-        given = ", ".join(f"%{self.numbers[value]}: {value}" for value in step.outputs)
-        return f"{given} = {written(step, self.numbers)}"
+def parted(
+    program: Program, step: Step, ours: Values, now: Program, other: Step, theirs: Values
+) -> str:
+    """Run a step of the program and the same of the function; say in what they differ."""
+    if isinstance(step, Guard) or isinstance(other, Guard):
+        both = isinstance(step, Guard) and isinstance(other, Guard)
+        return "" if both else "Python asks for a value in one of them only"
+    if not alike_functions(step.function, other.function):
+        mine, given = listed(step, program.numbers()), written(other, now.numbers())
+        return f"{mine} in the program is {given} in the function now"
+    for one, two in zip(step.run(ours), other.run(theirs), strict=False):
+        if what := difference_of(one, two, same_bits):
+            return f"{listed(step, program.numbers())} gives another value: {what}"
+    return ""
 
 
 def check_alike(name: str, ours: Any, theirs: Any, exactly: bool = True) -> None:
@@ -443,11 +431,7 @@ class Verification:
         """Replay; an error is a result as well."""
         replay = replay or self.path.quick
         try:
-            with (
-                np.errstate(all="ignore"),
-                self.generators_restored(),
-                self.kept_states(),
-            ):
+            with np.errstate(all="ignore"), self.generators_restored(), self.kept_states():
                 self.rewind()
                 return replay(*self.leaves)
         except Exception as error:

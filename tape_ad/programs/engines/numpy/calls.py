@@ -19,6 +19,7 @@ from tape_ad.programs.engines.plans import dtype_of_reduction, is_c
 from tape_ad.programs.program import (
     DISPLAYS,
     Call,
+    Display,
     Value,
     element,
     placed_number,
@@ -129,7 +130,7 @@ INDEX = ("key", "parent", "node", "repeats", "front", "by_truth")
 LITERAL = frozenset({int, bool, type(None), str, type(Ellipsis)})
 
 
-FORMS_OF_TREES = {
+FORMS_OF_TREES: Mapping[type, Display] = {
     **DISPLAYS,
     slice: lambda one, tree: f"slice({one(tree.start)}, {one(tree.stop)}, {one(tree.step)})",
 }
