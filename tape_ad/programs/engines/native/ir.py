@@ -56,10 +56,6 @@ class MemRef:
         """Give the reference to elements that begin at the same one, or so many bytes behind it."""
         return MemRef(self.root, self.offset + behind, shape, strides, self.dtype)
 
-    def behind(self, count: int) -> "MemRef":
-        """Give the reference to as many elements in the same way, so many bytes behind."""
-        return self.along(self.shape, self.strides, count)
-
     def broadcast(self, shape: tuple[int, ...]) -> "MemRef":
         """Repeat it along axes, without the axes of one element that others do not have."""
         if self.shape == shape:

@@ -99,7 +99,7 @@ class Lowering:
 
     def ref(self, value: Value) -> MemRef:
         """Give the memory reference of an operand or a result."""
-        return known_ref(value, self.memory_map)
+        return self.memory_map.of(value) or known_ref(value, self.memory_map)
 
     def nest(self, shape: tuple[int, ...]) -> LoopNest:
         """Begin a loop nest over a space."""
@@ -221,7 +221,7 @@ def loop_dtypes(
 ) -> tuple[np.dtype[Any], ...]:
     """Give the dtypes of the loop that NumPy would take, if native code knows them all."""
     dtypes = resolved(ufunc, tuple(map(kind_of, args)), wanted)
-    if dtypes is None or not all(dtype.char in SIMPLE for dtype in dtypes):
+    if dtypes is None or not SIMPLE.issuperset([dtype.char for dtype in dtypes]):
         raise NotLowerable("of such dtypes")
     return dtypes
 
@@ -338,7 +338,7 @@ def converted(lowering: Lowering, ref: MemRef, dtype: np.dtype[Any]) -> MemRef:
 
 def moved(ref: MemRef, key: Sequence[int], strides: Sequence[int]) -> MemRef:
     """Give the memory reference at one iteration."""
-    return ref.behind(sum(map(operator.mul, key, strides)))
+    return ref.along(ref.shape, ref.strides, sum(map(operator.mul, key, strides)))
 
 
 def with_axis(ref: MemRef, axis: int, length: int = 1, stride: int = 0) -> MemRef:

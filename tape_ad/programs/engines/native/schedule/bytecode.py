@@ -79,10 +79,6 @@ class Operand(NamedTuple):
         """Whether elements are next to one another."""
         return self.step == self.ref.dtype.itemsize
 
-    def way(self, block: int) -> int:
-        """Say how far it is from one block of so many elements to the next."""
-        return self.step * block if self.side is None else self.side
-
     @property
     def access(self) -> str:
         """Say how it lies along the inner loop."""
@@ -113,7 +109,8 @@ class Body(NamedTuple):
     def in_blocks(self, block: int) -> "Body":
         """Add an outer loop over blocks of the inner one."""
         operands = [
-            Operand(each.ref, each.step, (*each.outer, each.way(block))) for each in self.operands
+            Operand(ref, step, (*outer, step * block if side is None else side))
+            for ref, step, outer, side in self.operands
         ]
         return self._replace(operands=operands)
 
@@ -126,7 +123,10 @@ class Body(NamedTuple):
 
     def behind(self, count: int) -> "Body":
         """Begin after so many elements of the inner loop."""
-        operands = [each._replace(ref=each.ref.behind(each.way(count))) for each in self.operands]
+        operands = []
+        for each in self.operands:
+            ref, way = each.ref, each.step * count if each.side is None else each.side
+            operands.append(each._replace(ref=ref.along(ref.shape, ref.strides, way)))
         return self._replace(operands=operands)
 
 
