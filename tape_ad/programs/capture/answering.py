@@ -10,6 +10,7 @@ from tape_ad.base.errors import CaptureError
 from tape_ad.base.naming import OPERATORS, called
 from tape_ad.programs.capture.tracers import (
     COMPLEX,
+    UNQUESTIONED,
     TracedArray,
     TracedScalar,
     as_python,
@@ -32,7 +33,7 @@ Function = Callable[..., Any]
 
 REAL = frozenset("biuf")
 IN_PLACE = {each: getattr(operator, f"i{name}") for each, (name, _) in OPERATORS.items()}
-PLAINLY = frozenset(IN_PLACE) - {np.power, np.matmul}
+SAME_IN_PLACE = frozenset(IN_PLACE) - {np.power, np.matmul}
 """What gives the same bits in place as it does elsewhere, if it is real."""
 
 
@@ -65,7 +66,7 @@ def change(function: Function, x: Any, other: Any) -> Any:
         return x._two(function, x, other)
     if not defers(other):
         return function(x, other, out=(x,))  # as NumPy's arrays do, which a handle refuses
-    if function not in PLAINLY or x.data.dtype.kind not in REAL or wraps_around(x, other):
+    if function not in SAME_IN_PLACE or x.data.dtype.kind not in REAL or wraps_around(x, other):
         result = x.capture.call(changed, (IN_PLACE[function], x, other), {})
     else:
         result = x._two(function, x, other)
@@ -176,8 +177,6 @@ def check_writeable(capture: Any, base: Value, x: TracedArray) -> None:
 
 
 SEQUENCES = frozenset({list, tuple, str, bytes, bytearray})
-PLAINEST = frozenset({np.ndarray, np.float64, np.float32, float, int})
-"""The types of arrays and numbers beside a captured array of which there is nothing to ask."""
 
 
 def call(function: Function, args: tuple[Any, ...], kwargs: Any = None) -> Any:
@@ -203,7 +202,7 @@ def two(function: Function, x: Any, y: Any) -> Any:
     """Note a function of two operands, one of them captured."""
     ours = x.data if type(x) is TracedArray else x
     theirs = y.data if type(y) is TracedArray else y
-    if type(ours) in PLAINEST and type(theirs) in PLAINEST:  # as most are
+    if type(ours) in UNQUESTIONED and type(theirs) in UNQUESTIONED:  # as most are
         tracer = y if ours is x else x
         return tracer.capture.call(function, (x, y), {})
     if not (defers(x) and defers(y)):

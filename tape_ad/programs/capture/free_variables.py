@@ -44,8 +44,6 @@ from tape_ad.programs.capture.variables import (
     Names,
     Variable,
     WatchedArray,
-    asks_identity,
-    asks_type,
     codes_in,
     guarded_replay,
     names_in,
@@ -260,13 +258,9 @@ class FreeVariables:
         states = {title: state_of_generator(value) for title, value in places.items()}
         return {title: state for title, state in states.items() if state is not None}
 
-    def asks_type(self) -> bool:
-        """Tell whether it may ask anywhere if something is of one type."""
-        return any(asks_type(part) for code in self._codes for part in codes_in(code))
-
-    def asks_identity(self) -> bool:
-        """Tell whether it asks anywhere if one thing is another, and not just None."""
-        return any(asks_identity(part) for code in self._codes for part in codes_in(code))
+    def asks(self, question: Callable[[types.CodeType], bool]) -> bool:
+        """Tell whether any of the code asks a question: `asks_type` or `asks_identity`."""
+        return any(question(part) for code in self._codes for part in codes_in(code))
 
     def places(self) -> frozenset[int]:
         """Give the ids of what holds the variables, and of what they are bound to."""

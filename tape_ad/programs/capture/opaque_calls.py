@@ -20,6 +20,7 @@ from tape_ad.programs.program import Guard
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.primals import read_only
 from tape_ad.record.watching import few_bytes
+from tape_ad.rules.maps.memory import writeable_copy
 
 Function = Callable[..., Any]
 
@@ -253,8 +254,7 @@ def copied(leaf: Any) -> Any:
     """Copy an array, in its layout: nobody else is to see what is written to it."""
     if type(leaf) is not np.ndarray or leaf.dtype.hasobject:
         return leaf
-    copy = leaf.copy(order="K")
-    return copy if copy.strides == leaf.strides else leaf.copy()
+    return writeable_copy(leaf)
 
 
 def in_order(leaf: Any, path: str) -> Any:
@@ -348,8 +348,7 @@ def is_in_numpy(
     trial = type(capture)(capture.name, Comparison([]), Constants(capture.name, ()))
     failure = capture._failure
     inputs = map_leaves(
-        lambda leaf, path: trial.input(leaf.data, "x") if is_tracer(leaf) else leaf,
-        (args, kwargs),
+        lambda leaf, path: trial.input(leaf.data, "x") if is_tracer(leaf) else leaf, (args, kwargs)
     )
     try:
         trial.run(function, *inputs)
@@ -383,12 +382,7 @@ def closes_over_tracer(function: Function, seen: tuple[Any, ...] = ()) -> bool:
 
 def form_of(leaves: list[Any]) -> list[Any]:
     """Describe what a replay relies on in what a function returns, by types, shapes and texts."""
-    return [
-        (type(leaf), np.shape(leaf), getattr(leaf, "dtype", None))
-        if is_number_or_array(leaf)
-        else (type(leaf), leaf if isinstance(leaf, (str, bytes)) else None)
-        for leaf in leaves
-    ]
+    return [described(leaf)[:3] for leaf in leaves]  # layouts may go by values
 
 
 def as_shielded(leaf: Any, path: str) -> Any:

@@ -18,13 +18,7 @@ from tape_ad.base.trees import flatten, map_leaves, structure_of
 from tape_ad.programs.program import Value
 from tape_ad.record.array_interface import IN_COPIES, Absent, ArrayInterface
 from tape_ad.record.array_operators import ArrayOperators, BitsInPlace, Shifts
-from tape_ad.record.messages.callers import (
-    OPERATOR_LINES,
-    caller,
-    is_at,
-    is_copied,
-    method_called,
-)
+from tape_ad.record.messages.callers import OPERATOR_LINES, caller, is_at, is_copied, method_called
 from tape_ad.record.messages.libraries import AS_ARRAYS, traced_in_a_library
 from tape_ad.record.ties import flags_of
 
@@ -81,15 +75,6 @@ def complex_code(number: Any) -> tuple[str, str]:
     """Write a complex number as `float_code` does a real one."""
     whole = complex(number)
     return whole.real.hex(), whole.imag.hex()
-
-
-CODES: dict[type, Function] = {
-    bool: bool,
-    int: int,
-    float: float_code,
-    complex: complex_code,
-}
-"""What is asked of a Python number that becomes a plain one."""
 
 
 def exact_question(number: Any) -> Function:
@@ -168,8 +153,8 @@ class Tracer:
         CaptureError
         """
         kind = type(self.data)
-        if kind in CODES or issubclass(kind, np.integer):
-            self.capture.ask(CODES.get(kind, int), self)
+        if kind in NUMBERS or issubclass(kind, np.integer):
+            self.capture.ask(exact_question(self.data), self)
             return np.asarray(self.data, dtype)
         frame = sys._getframe(1)
         if is_list(self.data) and not is_at(frame, "x[x]", "x[x] = x"):
@@ -464,7 +449,7 @@ class TracedArray(Tracer, ArrayInterface, BitsInPlace):
         self[...] = value
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if not kwargs and method == "__call__" and PLAINLY.issuperset(map(type, inputs)):
+        if not kwargs and method == "__call__" and TAKEN_AT_ONCE.issuperset(map(type, inputs)):
             return self.capture.call(ufunc, inputs, kwargs)  # as most are
         if method == "__call__" and issubclass(type(inputs[0]), np.complexfloating) and not kwargs:
             of_numbers = len(inputs) == 2 and is_complex_number(inputs[1])
@@ -491,8 +476,9 @@ def by_operator(function: Function, x: Any, y: Any) -> Any:
     return tracer.capture.call(function, (x, y), {})
 
 
-PLAINLY = frozenset({TracedArray, TracedScalar, np.ndarray, *(np.float64, np.float32, float, int)})
-"""The types of operands of a ufunc of which there is nothing to ask."""
+UNQUESTIONED = frozenset({np.ndarray, np.float64, np.float32, float, int})
+"""The types of arrays and numbers beside captured ones of which there is nothing to ask."""
+TAKEN_AT_ONCE = UNQUESTIONED | {TracedArray, TracedScalar}
 
 COMPLEX = (np.complexfloating, complex)
 """The numbers for which Python's operators round in another way than ufuncs."""

@@ -290,9 +290,9 @@ class Trace:
             args = (key if any(each is Ellipsis for each in key) else (*key, Ellipsis),)
         given, _ = stand_in(source.shape, source.strides, array.dtype)
         shown = function(given, *args, **kwargs)
-        if not np.may_share_memory(given, shown):
-            raise NotInlined("a copy where a view was meant")
         owner = source if source.owner is None else source.owner
+        if not np.may_share_memory(given, shown):  # it is a copy
+            owner = None
         return self.note(
             function, (array, *args), kwargs, shown.shape, shown.dtype, owner, shown.strides
         )
@@ -301,6 +301,17 @@ class Trace:
         """Note a call of a function whose results have shapes by those of its arguments."""
         found = function(*stand_ins(args), **{name: stand_ins(x) for name, x in kwargs.items()})
         return self.note(function, args, kwargs, found.shape, found.dtype)
+
+    def transformed(
+        self, function: Function, a: Any, n: Any = None, axis: int = -1, *norm: Any, **options: Any
+    ) -> Symbol:
+        """Note a Fourier transform along one axis."""
+        of_real, back = function is np.fft.rfft, function is np.fft.irfft
+        length = (2 * (a.shape[axis] - 1) if back else a.shape[axis]) if n is None else int(n)
+        shape, dtype = list(a.shape), np.result_type(a.dtype, 1j)
+        shape[axis] = length // 2 + 1 if of_real else length
+        dtype = np.empty(0, dtype).real.dtype if back else dtype
+        return self.note(function, (a, length, axis, *norm), options, tuple(shape), dtype)
 
     def searched(self, a: Any, v: Any, **options: Any) -> Symbol:
         """Note a search in a sorted list."""
@@ -324,6 +335,8 @@ class Trace:
         moves = function in REARRANGING
         body = functools.partial(self.rearranged, function) if moves else body_of(function)
         body = self.searched if function is np.searchsorted else body
+        if function in ALONG_ONE_AXIS:
+            body = functools.partial(self.transformed, function)
         if body is None:
             raise NotInlined(f"{function_name(function)} in a body")
         return body(*args, **kwargs)
@@ -331,6 +344,9 @@ class Trace:
 
 ABOUT_SHAPES: Mapping[Any, str] = {np.shape: "shape", np.ndim: "ndim", np.size: "size"}
 
+
+ALONG_ONE_AXIS: frozenset[Any] = frozenset({np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft})
+"""Fourier transforms that others are made of."""
 
 REARRANGING: frozenset[Any] = frozenset({np.concatenate, np.stack, np.pad, np.zeros_like})
 """Functions whose results are what they are of any numbers, but for the elements."""

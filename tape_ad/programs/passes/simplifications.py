@@ -18,6 +18,7 @@ from tape_ad.programs.capture.op_facts import may_fail
 from tape_ad.programs.capture.opaque_calls import is_opaque
 from tape_ad.programs.passes.rewriting import Rewriting, Rule, alike, rewritten
 from tape_ad.programs.program import COMPUTED, Call, Constant, Program, Step, Value, replaced
+from tape_ad.programs.program.keys import VerySame
 from tape_ad.record.gradients import through_buffer
 from tape_ad.rules.maps import clone
 from tape_ad.rules.maps.matrix_products import one_in_each, scaled_rows, times_matrix
@@ -382,7 +383,7 @@ def eliminate_common_subexpressions(program: Program) -> Program:
         try:
             earlier = first.get(mark)
         except TypeError:  # the function has no hash
-            mark = (Alone(step.function), *mark[1:])
+            mark = (VerySame(step.function), *mark[1:])
             earlier = first.get(mark)
         if earlier is None:
             first[mark] = rewriting.keep(step)
@@ -440,24 +441,7 @@ def part(tree: Any) -> Any:  # noqa: PLR0911 - one for each kind
     if structure is not None and (kind in PLAIN or kind.__module__.startswith("tape_ad.")):
         below = tuple([part(each) for each in structure.values(tree)])
         return (kind, below, part(tuple(tree))) if kind is dict else (kind, below)
-    return (kind, tree) if isinstance(tree, np.dtype) else Alone(tree)
-
-
-class Alone:
-    """A mark of an object that is equal to itself only."""
-
-    __slots__ = ("object",)
-
-    def __init__(self, one: Any) -> None:
-        self.object = one
-
-    def __eq__(self, other: object) -> bool:
-        """Tell whether it is the same object."""
-        return type(other) is Alone and self.object is other.object
-
-    def __hash__(self) -> int:
-        """Hash the identity."""
-        return id(self.object)
+    return (kind, tree) if isinstance(tree, np.dtype) else VerySame(tree)
 
 
 def eliminate_dead_code(program: Program) -> Program:

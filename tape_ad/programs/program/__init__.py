@@ -424,16 +424,23 @@ def written(call: Call, numbers: Mapping[Value, int]) -> str:
     return " ".join(words)
 
 
+Display = Callable[[Callable[[Any], str], Any], str]
+DISPLAYS: Mapping[type, Display] = {
+    tuple: lambda one, tree: f"({', '.join(map(one, tree))}{',' * (len(tree) == 1)})",
+    list: lambda one, tree: f"[{', '.join(map(one, tree))}]",
+    dict: lambda one, tree: (
+        f"{{{', '.join(f'{one(key)}: {one(each)}' for key, each in tree.items())}}}"
+    ),
+}
+"""How Python writes structures, by what writes each of their parts."""
+
+
 def shown(tree: Any, numbers: Mapping[Value, int]) -> str:
     """Write an argument of a call as a listing shows it."""
     if type(tree) is Value:
         return f"%{numbers[tree]}"
-    if isinstance(tree, (tuple, list)):
-        inner = ", ".join(shown(each, numbers) for each in tree)
-        return f"[{inner}]" if isinstance(tree, list) else f"({inner}{',' * (len(tree) == 1)})"
-    if isinstance(tree, dict):
-        inner = ", ".join(f"{key!r}: {shown(each, numbers)}" for key, each in tree.items())
-        return f"{{{inner}}}"
+    if type(tree) in DISPLAYS:
+        return DISPLAYS[type(tree)](lambda each: shown(each, numbers), tree)
     if type(tree) is slice:
         parts = (tree.start, tree.stop, *(() if tree.step is None else (tree.step,)))
         return ":".join("" if part is None else shown(part, numbers) for part in parts)
@@ -485,9 +492,14 @@ def interpreted(
     program: Program, inputs: Sequence[Any]
 ) -> tuple[dict[Value, Any], Diverged | None]:
     """Run a program, and give all of its values; those before the guard where it has diverged."""
-    values: dict[Value, Any] = dict(zip(program.inputs, inputs, strict=True))
-    values |= {constant.value: constant.data for constant in program.constants}
+    values = values_before(program, inputs)
     return values, run_steps(program.steps, values)
+
+
+def values_before(program: Program, inputs: Sequence[Any]) -> dict[Value, Any]:
+    """Give the values that there are before the first step."""
+    values: dict[Value, Any] = dict(zip(program.inputs, inputs, strict=True))
+    return values | {constant.value: constant.data for constant in program.constants}
 
 
 def run_steps(steps: Iterable[Step], values: dict[Value, Any]) -> Diverged | None:

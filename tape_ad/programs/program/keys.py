@@ -1,7 +1,7 @@
 """What of a call's arguments a program is made for."""
 
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -227,11 +227,7 @@ def form_of(tree: Any, name: str, leaves: list[Any], names: list[str]) -> Any:
     beside = tuple([(own, content_of(each)) for own, each in attributes_beside(tree).items()])
     if isinstance(tree, Mapping):
         pairs = [
-            (
-                key_alone(key),
-                form_of(tree[key], f"{name}[{key!r}]", leaves, names),
-            )
-            for key in tree
+            (key_alone(key), form_of(tree[key], f"{name}[{key!r}]", leaves, names)) for key in tree
         ]
         return (kind, beside, tuple(pairs))
     steps = zip(structure.steps(tree), structure.values(tree), strict=True)
@@ -293,26 +289,3 @@ def static(leaf: Any, name: str) -> Any:
             "cannot tell whether it is the same at the next call; pass what it is made of, as "
             "arrays and numbers, or let the function close over it"
         ) from None
-
-
-def rebuilder(
-    args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> Callable[[Sequence[Any]], tuple[tuple[Any, ...], dict[str, Any]]]:
-    """Make a function that puts other leaves in place of those that vary."""
-
-    def rebuilt(leaves: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        following = iter(leaves)
-        filled = tuple([refilled(arg, following) for arg in args])
-        return filled, {name: refilled(arg, following) for name, arg in kwargs.items()}
-
-    return rebuilt
-
-
-def refilled(tree: Any, following: Iterator[Any]) -> Any:
-    """Rebuild a tree with what follows in place of the leaves that vary."""
-    if varies(tree):
-        return next(following)
-    structure = structure_of(tree.__class__)
-    if structure is None:
-        return tree
-    return structure.rebuilt(tree, [refilled(each, following) for each in structure.values(tree)])

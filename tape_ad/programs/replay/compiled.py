@@ -32,6 +32,7 @@ from tape_ad.programs.capture.comparison import Comparison
 from tape_ad.programs.capture.constants import Constants, same_program
 from tape_ad.programs.capture.free_variables import FreeVariables, objects_in
 from tape_ad.programs.capture.tracers import filling_code, plain, with_plain_keys
+from tape_ad.programs.capture.variables import asks_identity, asks_type
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.engines.numpy.source import source_of
 from tape_ad.programs.passes import simplified
@@ -256,7 +257,7 @@ class Replayer:
     ) -> None:
         """Compare a replay with the function, if that is due."""
         try:
-            Verification(path, self.function, given, given.leaves).after(out)
+            Verification(path, self.function, given).after(out)
         except ProgramMismatchError:
             paths.forget(path)
             raise
@@ -364,7 +365,7 @@ class Replayer:
         if path.made is None:
             path.kept = {*literals_of(path.program)}  # which nobody else refers to so far
             self._make(path)
-        verification = Verification(path, self.function, given, given.leaves)
+        verification = Verification(path, self.function, given)
         out = verification.replayed(path.made)
         if type(out) is not tuple or any(map(is_zero, out)):
             return None
@@ -438,7 +439,7 @@ class Replayer:
     def _asks_identity(self, free: FreeVariables) -> bool:
         """Tell whether the function asks if one thing is another; remember it."""
         if self._asks_is is None:
-            self._asks_is = free.asks_identity()
+            self._asks_is = free.asks(asks_identity)
         return self._asks_is
 
     def _captured(
@@ -453,7 +454,7 @@ class Replayer:
         if self._copy is not None:
             with suppress(NoRuleError):  # it asks what only the function itself is to ask
                 return captured(self._copy)
-        if free.asks_type():
+        if free.asks(asks_type):
             found = self._by_copy(captured, given)
             if found is not None:
                 return found

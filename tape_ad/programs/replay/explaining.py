@@ -59,11 +59,7 @@ def asked(question: Callable[..., Any]) -> str:
 
 
 def explained(
-    compiled: Any,
-    known: Sequence[Paths],
-    not_captured: Mapping[str, int],
-    *,
-    passes: bool = False,
+    compiled: Any, known: Sequence[Paths], not_captured: Mapping[str, int], *, passes: bool = False
 ) -> str:
     """Write what `Compiled.explain` gives.
 
@@ -126,7 +122,7 @@ def for_path(number: int, path: Path) -> Iterator[str]:
     if path.checks:
         state += f", {path.checks} of them beside the function"
     if path.replay is not None and path.untested:
-        same = ", ".join(path.program.inputs[each.place].name for each in path.untested)
+        same = ", ".join(path.program.inputs[place].name for place in path.untested)
         state += f", not yet with other numbers in {same}"
     memory = "" if program.nbytes is None else f"; {program.nbytes:,} bytes"
     yield (

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, field
 
 from tape_ad.programs.capture.constants import contents, fingerprint, same_memory
 from tape_ad.programs.capture.free_variables import FreeVariables
@@ -31,32 +31,21 @@ SAMPLES = 512
 """About how many elements of a larger one are kept, with a sum over all."""
 
 
-@frozen(eq=False)
-class UntestedInput:
-    """An input whose numbers have been the same so far.
-
-    Attributes
-    ----------
-    place : int
-        Which of the inputs.
-    mark : hashable
-        What tells its numbers from others.
-    """
-
-    place: int
-    mark: Any
+Untested = dict[int, Any]
+"""The inputs whose numbers have been the same so far, by their places, with what tells these from
+others."""
 
 
-def untested_inputs(leaves: Sequence[Any]) -> list[UntestedInput]:
+def untested_inputs(leaves: Sequence[Any]) -> Untested:
     """Note the numbers of a first call."""
-    numbers = [(i, leaf) for i, leaf in enumerate(leaves) if not isinstance(leaf, GENERATORS)]
-    return [UntestedInput(place, mark_of(leaf)) for place, leaf in numbers]
+    leaves_at = enumerate(leaves)
+    return {at: mark_of(leaf) for at, leaf in leaves_at if not isinstance(leaf, GENERATORS)}
 
 
-def without_pinned(untested: Sequence[UntestedInput], program: Program) -> list[UntestedInput]:
-    """List the untested inputs whose numbers no guard of the program fixes."""
+def without_pinned(untested: Untested, program: Program) -> Untested:
+    """Keep the untested inputs whose numbers no guard of the program fixes."""
     pinned = {guard.value for guard in program.guards if is_pinning(guard)}
-    return [each for each in untested if program.inputs[each.place] not in pinned]
+    return {at: mark for at, mark in untested.items() if program.inputs[at] not in pinned}
 
 
 def is_pinning(guard: Guard) -> bool:
@@ -66,9 +55,9 @@ def is_pinning(guard: Guard) -> bool:
     return guard.question in (operator.index, float_code, complex_code, filling_code)
 
 
-def still_untested(untested: Sequence[UntestedInput], leaves: Sequence[Any]) -> list[UntestedInput]:
-    """List the inputs that are untested after a call with these leaves too."""
-    return [each for each in untested if mark_of(leaves[each.place]) == each.mark]
+def still_untested(untested: Untested, leaves: Sequence[Any]) -> Untested:
+    """Keep the inputs that are untested after a call with these leaves too."""
+    return {at: mark for at, mark in untested.items() if mark_of(leaves[at]) == mark}
 
 
 def mark_of(leaf: Any) -> Any:
@@ -192,8 +181,8 @@ class Path:
         Which path to try next where a guard, counted from 0, gets another answer.
     kept : set of Value
         The constants that the function has made anew at each capture, with the same numbers.
-    untested : list of UntestedInput
-        The inputs that no comparison has had other numbers for.
+    untested : dict of int to any
+        The inputs that no comparison has had other numbers for; see `Untested`.
     repeats : int
         How often it has been replayed with those numbers again.
     due : float
@@ -229,7 +218,7 @@ class Path:
     failed_guards: dict[int, int] = field(factory=dict)
     successors: dict[tuple[int, Any], "Path"] = field(factory=dict)
     kept: set[Value] = field(factory=set)
-    untested: list[UntestedInput] = field(factory=list)
+    untested: Untested = field(factory=dict)
     repeats: int = 0
     due: float = 0
     checks: int = 0

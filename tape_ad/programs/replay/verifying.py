@@ -22,11 +22,24 @@ from tape_ad.programs.capture.constants import Constants
 from tape_ad.programs.capture.generators import access_to, generator_of
 from tape_ad.programs.capture.opaque_calls import is_opaque
 from tape_ad.programs.engines import engine_named
-from tape_ad.programs.program import Call, Guard, Program, Step, Value, replaced, root_of, written
-from tape_ad.programs.program.keys import GENERATORS, rebuilder
+from tape_ad.programs.program import (
+    Guard,
+    Program,
+    Step,
+    Value,
+    listed,
+    replaced,
+    root_of,
+    values_before,
+    written,
+)
+from tape_ad.programs.program.keys import GENERATORS, varies
 from tape_ad.programs.replay.explaining import title
-from tape_ad.programs.replay.paths import Path, UntestedInput, near_by, still_untested
+from tape_ad.programs.replay.paths import Path, Untested, near_by, still_untested
 from tape_ad.record.messages.callers import caller
+from tape_ad.rules.maps.memory import writeable_copy
+
+Values = dict[Value, Any]
 
 # What tells a replay from the function
 
@@ -43,12 +56,7 @@ class CallSites:
         self.lines.append(caller())
 
 
-def first_difference(
-    program: Program,
-    function: Callable[..., Any],
-    rebuild: Callable[[Sequence[Any]], tuple[tuple[Any, ...], dict[str, Any]]],
-    leaves: Sequence[Any],
-) -> str:
+def first_difference(program: Program, function: Callable[..., Any], given: "Arguments") -> str:
     """Name the first call of a program that gives something else than the function has there.
 
     Parameters
@@ -56,9 +64,7 @@ def first_difference(
     program : Program
         As it was captured.
     function : callable
-    rebuild : callable
-        Makes the arguments, positional and by name, out of the leaves.
-    leaves : sequence of array and number
+    given : Arguments
 
     Returns
     -------
@@ -68,25 +74,25 @@ def first_difference(
     lines = CallSites()
     comparison: Any = lines
     capture = Capture(program.name, comparison, Constants(program.name, ()))
-    copies = [list(map(with_generator_copied, leaves)) for _ in range(2)]
-    inputs = zip(leaves, program.inputs, strict=True)
-    args, kwargs = rebuild([capture.input(leaf, value.name) for leaf, value in inputs])
+    copies = [list(map(with_generator_copied, given.leaves)) for _ in range(2)]
+    inputs = zip(given.leaves, program.inputs, strict=True)
+    args, kwargs = given.rebuild([capture.input(leaf, value.name) for leaf, value in inputs])
     try:
         now = capture.program(capture.run(function, args, kwargs))
     except Exception as error:
         return f"when it is captured once more, it raises {type(error).__name__}: {error}"
-    ours, theirs = Run(program, copies[0]), Run(now, copies[1])
+    ours, theirs = values_before(program, copies[0]), values_before(now, copies[1])
     for step, other, line in zip(program.steps, now.steps, lines.lines, strict=False):
         with np.errstate(all="ignore"):
             try:
-                what = ours.parted(step, theirs, other)
+                what = parted(program, step, ours, now, other, theirs)
             except Exception as error:
                 what = f"there, the program raises {type(error).__name__}: {error}"
         if what:
             return f"they part in {line}: {what}"
     if len(program.steps) != len(now.steps):
         return f"the function does {len(now.steps)} steps now, in place of {len(program.steps)}"
-    if differ(replaced(program.output, ours.values), replaced(now.output, theirs.values)):
+    if differ(replaced(program.output, ours), replaced(now.output, theirs)):
         return "the calls are the same, and what is no result of them has changed"
     return ""
 
@@ -96,44 +102,20 @@ def with_generator_copied(leaf: Any) -> Any:
     return copy.deepcopy(leaf) if isinstance(leaf, GENERATORS) else leaf
 
 
-@define(eq=False, init=False)
-class Run:
-    """A program that is run step by step.
-
-    Attributes
-    ----------
-    values : dict
-    numbers : dict
-    """
-
-    values: dict[Value, Any]
-    numbers: dict[Value, int]
-
-    def __init__(self, program: Program, leaves: Sequence[Any]) -> None:
-        self.values = dict(zip(program.inputs, leaves, strict=True))
-        self.values |= {constant.value: constant.data for constant in program.constants}
-        self.numbers = program.numbers()
-
-    def parted(self, step: Step, theirs: "Run", other: Step) -> str:
-        """Run a step of the program and the same of the function; say in what they differ."""
-        if isinstance(step, Guard) or isinstance(other, Guard):
-            both = isinstance(step, Guard) and isinstance(other, Guard)
-            return "" if both else "Python asks for a value in one of them only"
-        if not alike_functions(step.function, other.function):
-            return (
-                f"{self.shown(step)} in the program is "
-                f"{written(other, theirs.numbers)} in the function now"
-            )
-        ours, now = step.run(self.values), other.run(theirs.values)
-        for one, two in zip(ours, now, strict=False):
-            if what := difference_of(one, two, same_bits):
-                return f"{self.shown(step)} gives another value: {what}"
-        return ""
-
-    def shown(self, step: Call) -> str:
-        """Write a call as the listing of the program does."""
-        given = ", ".join(f"%{self.numbers[value]}: {value}" for value in step.outputs)
-        return f"{given} = {written(step, self.numbers)}"
+def parted(
+    program: Program, step: Step, ours: Values, now: Program, other: Step, theirs: Values
+) -> str:
+    """Run a step of the program and the same of the function; say in what they differ."""
+    if isinstance(step, Guard) or isinstance(other, Guard):
+        both = isinstance(step, Guard) and isinstance(other, Guard)
+        return "" if both else "Python asks for a value in one of them only"
+    if not alike_functions(step.function, other.function):
+        mine, given = listed(step, program.numbers()), written(other, now.numbers())
+        return f"{mine} in the program is {given} in the function now"
+    for one, two in zip(step.run(ours), other.run(theirs), strict=False):
+        if what := difference_of(one, two, same_bits):
+            return f"{listed(step, program.numbers())} gives another value: {what}"
+    return ""
 
 
 def check_alike(name: str, ours: Any, theirs: Any, exactly: bool = True) -> None:
@@ -312,35 +294,6 @@ def run_eagerly(
         context.ended = True
 
 
-@define(eq=False)
-class Generators:
-    """The generators of random numbers that a function may draw from.
-
-    Attributes
-    ----------
-    places : list of tuple
-        For each of them, what gives its state, and what takes one.
-    """
-
-    places: list[tuple[Function, Function]]
-
-    @classmethod
-    def among(cls, values: Any) -> "Generators":
-        """Find the generators in some values, or that these are methods of."""
-        found = {id(each): each for each in map(generator_of, values)}
-        return cls([access_to(each) for each in found.values() if each is not None])
-
-    @contextmanager
-    def restored(self) -> Iterator[None]:
-        """Give all of them, after a ``with`` block, the states that they had before it."""
-        states = [(put, get()) for get, put in self.places]
-        try:
-            yield
-        finally:
-            for put, state in states:
-                put(state)
-
-
 REPEATS = 8
 """After how many replays with the same numbers others are tried."""
 SIZES = (1e-3, 1e-6)
@@ -388,10 +341,13 @@ class Arguments:
     kwargs: dict[str, Any]
     leaves: Sequence[Any]
 
-    @property
-    def rebuild(self) -> Callable[[Sequence[Any]], tuple[tuple[Any, ...], dict[str, Any]]]:
-        """What puts others in place of the leaves."""
-        return rebuilder(self.args, self.kwargs)
+    def rebuild(self, leaves: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Put others in place of the leaves."""
+        following = iter(leaves)
+        args, kwargs = map_leaves(
+            lambda leaf, path: next(following) if varies(leaf) else leaf, (self.args, self.kwargs)
+        )
+        return args, kwargs
 
 
 @frozen(eq=False)
@@ -404,9 +360,7 @@ class Verification:
         What has been replayed.
     function : callable
     given : Arguments
-        Those of the call, but for their leaves.
-    leaves : sequence of array and number
-        The inputs.
+        Those of the call.
     untelling : tuple of type
         What the function may raise where a replay does not, and is right.
     """
@@ -414,10 +368,14 @@ class Verification:
     path: Path
     function: Function
     given: Arguments
-    leaves: Sequence[Any]
     untelling: tuple[type[Exception], ...] = (
         *(MemoryError, RecursionError, FloatingPointError, Warning),
     )
+
+    @property
+    def leaves(self) -> Sequence[Any]:
+        """The inputs."""
+        return self.given.leaves
 
     def after(self, out: tuple[Any, ...]) -> None:
         """Compare a replay, which gave `out`, with the function itself where that is due.
@@ -449,15 +407,16 @@ class Verification:
         if path.repeats == REPEATS and not self.is_opaque:
             path.untested = self.tested_near_by()
 
-    def tested_near_by(self) -> list[UntestedInput]:
+    def tested_near_by(self) -> Untested:
         """Try numbers near by, where replay and function go the same way; list what is left."""
         untested = self.path.untested
         for size in SIZES:
             leaves = list(self.leaves)
             with np.errstate(all="ignore"):
-                for each in untested:
-                    leaves[each.place] = near_by(leaves[each.place], size)
-            other = evolve(self, leaves=leaves, untelling=(Exception,))
+                for place in untested:
+                    leaves[place] = near_by(leaves[place], size)
+            given = evolve(self.given, leaves=leaves)
+            other = evolve(self, given=given, untelling=(Exception,))
             out = other.replayed()
             if type(out) is tuple and other.agrees(out):
                 return still_untested(untested, leaves)
@@ -472,23 +431,30 @@ class Verification:
         """Replay; an error is a result as well."""
         replay = replay or self.path.quick
         try:
-            with np.errstate(all="ignore"), self.generators.restored(), self.kept_states():
+            with np.errstate(all="ignore"), self.generators_restored(), self.kept_states():
                 self.rewind()
                 return replay(*self.leaves)
         except Exception as error:
             return error
 
-    @property
-    def generators(self) -> Generators:
-        """What the function may draw from; nothing where no call of the program can do so.
+    @contextmanager
+    def generators_restored(self) -> Iterator[None]:
+        """Give what the function may draw from the states back that it had before a ``with`` block.
 
-        Those of NumPy and Python that are global belong to other threads as well.
+        It draws from nothing where no call of the program can do so. The generators of NumPy and
+        Python that are global belong to other threads as well.
         """
-        drawn = [leaf for leaf in self.leaves if isinstance(leaf, GENERATORS)]
-        if not may_draw(self.path.program):
-            return Generators.among(drawn)
-        read = [each.value for each in self.path.free_variables.variables]
-        return Generators.among([*drawn, *read, np.random, random])
+        drawn: list[Any] = [leaf for leaf in self.leaves if isinstance(leaf, GENERATORS)]
+        if may_draw(self.path.program):
+            read = [each.value for each in self.path.free_variables.variables]
+            drawn += [*read, np.random, random]
+        found = {id(each): each for each in map(generator_of, drawn) if each is not None}
+        states = [(put, get()) for get, put in map(access_to, found.values())]
+        try:
+            yield
+        finally:
+            for put, state in states:
+                put(state)
 
     def rewind(self) -> None:
         """Put the generators among the arguments to where they were before the replay."""
@@ -511,7 +477,7 @@ class Verification:
             list(map(copied, self.leaves) if copying else self.leaves)
         )
         try:
-            with self.generators.restored():
+            with self.generators_restored():
                 self.rewind()
                 return run_eagerly(self.function, args, kwargs)
         except Exception as error:
@@ -584,7 +550,7 @@ class Verification:
         replay = engine_named("numpy")(path.simple, 1)
         near = [rounded(leaf) for leaf in self.leaves]
         try:
-            with np.errstate(all="ignore"), self.generators.restored():
+            with np.errstate(all="ignore"), self.generators_restored():
                 self.rewind()
                 plain = replay(*self.leaves)
                 self.rewind()
@@ -600,10 +566,9 @@ class Verification:
     def told(self, difference: str) -> str:
         """Say what differs, where the two part, and what to do."""
         path = self.path
-        rebuild = self.given.rebuild
-        with self.generators.restored():
+        with self.generators_restored():
             self.rewind()
-            where = first_difference(path.program, self.function, rebuild, self.leaves)
+            where = first_difference(path.program, self.function, self.given)
         if where:
             advice = "What is read anew at each call, and is no argument, should be one"
         elif path.program.rounds:
@@ -617,10 +582,8 @@ class Verification:
 
 def copied(leaf: Any) -> Any:
     """Copy an array, in its layout, as a function that is no NumPy call might write to it."""
-    if type(leaf) is not np.ndarray:
-        return leaf
-    own = leaf.copy(order="K")
-    return own if own.strides == leaf.strides else leaf
+    own = writeable_copy(leaf) if type(leaf) is np.ndarray else leaf
+    return own if own is leaf or own.strides == leaf.strides else leaf
 
 
 def rounded(leaf: Any) -> Any:

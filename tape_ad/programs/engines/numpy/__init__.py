@@ -147,16 +147,9 @@ class BlockedLoop:
             self.take(value)
         out = call.outputs[0]
         block, writer = self.writer.plan.blocks[out], self.writer
-        onto = writer.plan.onto.get(out)
         if block.size != size_of(out):
             self.take_part(out, block.offset)
-        elif not block.given:
-            writer.of[out] = writer.workspace.array(out, block.offset)
-        elif onto is not None:
-            writer.of[out] = writer.of[onto]
-            writer.owned.discard(onto)
-            writer.owned.add(out)
-        else:
+        elif not writer.has_place(out):
             self.make(out)
         self.take(out)
         (text,) = with_out(writer.arguments, call, writer.of[out])
@@ -201,9 +194,7 @@ class BlockedLoop:
         names = self.writer.names
         name = self.writer.of[out] = names.value()
         self.writer.owned.add(out)
-        order = "" if is_c(out) else ", 'F'"
-        empty, dtype = names.function(np.empty), names.dtype(np.dtype(out.dtype))
-        self.before.append(f"{name} = {empty}({out.shape}, {dtype}{order})")
+        self.before.append(f"{name} = {new(names, out)}")
 
     def calls(self, name: str) -> list[str]:
         """Write the calls of the function."""
@@ -374,7 +365,7 @@ class Writer:
         out = call.outputs[0] if call.outputs else None
         block = None if out is None else self.plan.blocks.get(out)
         if out is not None and block is not None:
-            return self.placed(call, out, block, number)
+            return self.placed(call, out, number)
         shown = None if out is None else self.shown(call, out)
         if out is not None and shown is not None:
             self.of[out] = shown
@@ -391,14 +382,10 @@ class Writer:
         """Write a call of the virtual machine, and make the arrays that it writes to."""
         segment: Any = call.function
         for out in call.outputs:
-            block = self.plan.blocks.get(out)
-            if block is not None and not block.given:
-                self.of[out] = self.workspace.array(out, block.offset)
-            else:
-                empty, dtype = self.names.function(np.empty), self.names.dtype(np.dtype(out.dtype))
+            if out not in self.plan.blocks or not self.has_place(out):
                 name = self.of[out] = self.names.value()
                 self.owned.add(out)
-                yield f"{name} = {new(empty, dtype, self.names, out)}"
+                yield f"{name} = {new(self.names, out)}"
         self.names.object(segment, "segment")  # whose loops go with it
         run, table = self.names.function(segment.run), self.names.object(segment.table, "table")
         arrays = ", ".join(self.of[value] for value in (*call.outputs, *call.args))
@@ -417,20 +404,22 @@ class Writer:
         self.forget(number)
         self.leave(out for out in call.outputs if out not in self.plan.used)
 
-    def placed(self, call: Call, out: Value, block: Any, number: int) -> list[str]:
-        """Write a call whose result has a place."""
+    def has_place(self, out: Value) -> bool:
+        """Name what a result is written to, in the workspace or an operand, if there is such."""
+        block, onto = self.plan.blocks[out], self.plan.onto.get(out)
         if not block.given:
-            target = self.of[out] = self.workspace.array(out, block.offset)
-            lines = with_out(self.arguments, call, target)
-            self.forget(number)
-            return lines
-        onto = self.plan.onto.get(out)
-        if onto is not None:
-            lines = with_out(self.arguments, call, self.of[onto])
+            self.of[out] = self.workspace.array(out, block.offset)
+        elif onto is not None:
             self.of[out] = self.of[onto]
             self.owned.discard(onto)
-            self.forget(number)
             self.owned.add(out)
+        return not block.given or onto is not None
+
+    def placed(self, call: Call, out: Value, number: int) -> list[str]:
+        """Write a call whose result has a place, or an array of its own."""
+        if self.has_place(out):
+            lines = with_out(self.arguments, call, self.of[out])
+            self.forget(number)
             return lines
         fresh = FRESH.get(call.function) if hashable(call.function) else None
         if fresh is not None:
@@ -498,10 +487,11 @@ class Writer:
                     self.heavy.append(name)
 
 
-def new(empty: str, dtype: str, names: Names, out: Value) -> str:
+def new(names: Names, out: Value) -> str:
     """Write the making of an array in which nothing is yet."""
+    dtype = names.dtype(np.dtype(out.dtype))
     if is_c(out):
-        return f"{empty}({out.shape}, {dtype})"
+        return f"{names.function(np.empty)}({out.shape}, {dtype})"
     return f"{names.function(np.ndarray)}({out.shape}, {dtype}, None, 0, {out.strides})"
 
 

@@ -13,17 +13,13 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
-from tape_ad.base.naming import (
-    COMPARISONS,
-    OPERATORS,
-    PREFIXES,
-    PYTHON_OPERATORS,
-    function_name,
-)
+from tape_ad.base.naming import COMPARISONS, OPERATORS, PREFIXES, PYTHON_OPERATORS, function_name
 from tape_ad.base.trees import structure_of
 from tape_ad.programs.engines.plans import dtype_of_reduction, is_c
 from tape_ad.programs.program import (
+    DISPLAYS,
     Call,
+    Display,
     Value,
     element,
     placed_number,
@@ -133,13 +129,10 @@ INDEX = ("key", "parent", "node", "repeats", "front", "by_truth")
 
 LITERAL = frozenset({int, bool, type(None), str, type(Ellipsis)})
 
-DISPLAYS: Mapping[type, Callable[[Callable[[Any], str], Any], str]] = {
-    tuple: lambda one, tree: f"({', '.join(map(one, tree))}{',' * (len(tree) == 1)})",
-    list: lambda one, tree: f"[{', '.join(map(one, tree))}]",
+
+FORMS_OF_TREES: Mapping[type, Display] = {
+    **DISPLAYS,
     slice: lambda one, tree: f"slice({one(tree.start)}, {one(tree.stop)}, {one(tree.step)})",
-    dict: lambda one, tree: (
-        f"{{{', '.join(f'{one(key)}: {one(each)}' for key, each in tree.items())}}}"
-    ),
 }
 
 
@@ -165,7 +158,7 @@ class Arguments:
             return self.of[tree]
         if kind in LITERAL or (kind is float and math.isfinite(tree)):
             return "..." if tree is ... else repr(tree)
-        form = DISPLAYS.get(kind)
+        form = FORMS_OF_TREES.get(kind)
         if form is not None:
             return form(self.one, tree)
         if self.readable and kind is Index:
@@ -370,11 +363,7 @@ METHODS: dict[Any, tuple[str, tuple[str, ...]]] = {
     np.mean: ("mean", ("axis", "dtype", "keepdims")),
 }
 
-ATTRIBUTES = {
-    np.real: "{}.real",
-    np.imag: "{}.imag",
-    np.matrix_transpose: "{}.swapaxes(-1, -2)",
-}
+ATTRIBUTES = {np.real: "{}.real", np.imag: "{}.imag", np.matrix_transpose: "{}.swapaxes(-1, -2)"}
 
 EXPRESSIONS: dict[Any, Expression] = {
     operator.getitem: item,

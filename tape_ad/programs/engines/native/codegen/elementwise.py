@@ -19,10 +19,18 @@ from tape_ad.programs.capture.op_facts import is_view
 from tape_ad.programs.capture.tracers import cast as cast_array
 from tape_ad.programs.engines.native.codegen import floats, integers
 from tape_ad.programs.engines.native.codegen.compositions import COMPLEX, composition_of
-from tape_ad.programs.engines.native.codegen.floats import CLIP, FLOATING, ORDER, Formula, is_finite
+from tape_ad.programs.engines.native.codegen.floats import (
+    CLIP,
+    FLOATING,
+    ORDER,
+    Formula,
+    is_finite,
+    never,
+)
 from tape_ad.programs.engines.native.codegen.integers import INTEGRAL, LOGICAL
 from tape_ad.programs.engines.native.codegen.ir_builder import (
     BOOL,
+    UINT64,
     IRBuilder,
     Library,
     VectorValue,
@@ -42,11 +50,6 @@ from tape_ad.programs.program import Call, Value
 LEAST = int(np.iinfo(np.int64).min)
 EXACT = 2**53
 """Up to where floats hold every integer, so that their quotient is rounded once."""
-
-
-def never(result: VectorValue, *args: VectorValue) -> VectorValue:
-    """Tell that no operands fail."""
-    return result.builder.constant(False, BOOL)
 
 
 def by_zero(result: VectorValue, x: VectorValue, y: VectorValue) -> VectorValue:
@@ -92,21 +95,19 @@ def no_float(result: VectorValue, x: VectorValue, y: VectorValue) -> VectorValue
     return (y == 0) | inexact[0] | inexact[1]
 
 
+NEVER_FAILING = (operator.pos, *ORDER.values())
 FAILURES: Mapping[str, Mapping[Any, Callable[..., VectorValue]]] = MappingProxyType(
     {
         "f": {
-            **dict.fromkeys((operator.add, operator.sub, operator.mul, operator.neg), never),
-            **dict.fromkeys((operator.pos, operator.abs, operator.eq, operator.ne), never),
-            **dict.fromkeys((operator.lt, operator.le, operator.gt, operator.ge), never),
+            **dict.fromkeys((operator.add, operator.sub, operator.mul), never),
+            **dict.fromkeys((operator.neg, operator.abs, *NEVER_FAILING), never),
             **dict.fromkeys((operator.truediv, operator.floordiv, operator.mod), by_zero),
             divmod: by_zero,
             operator.pow: no_power,
         },
         "i": {
-            **dict.fromkeys((operator.pos, operator.eq, operator.ne), never),
-            **dict.fromkeys((operator.lt, operator.le, operator.gt, operator.ge), never),
             **dict.fromkeys((operator.and_, operator.or_, operator.xor), never),
-            operator.invert: never,
+            **dict.fromkeys((operator.invert, *NEVER_FAILING), never),
             operator.add: no_sum,
             operator.sub: no_difference,
             operator.mul: no_product,
@@ -160,30 +161,7 @@ UFUNCS: Mapping[Any, Any] = MappingProxyType(
 )
 """The ufuncs that operators and functions stand for."""
 
-UINT64 = np.dtype(np.uint64)
 WIDTHS = frozenset({1, 2, 4, 8})
-SINGLY = frozenset({"fmod", "nextafter"})
-"""Functions that NumPy too computes for one element after the other."""
-
-
-@frozen
-class VectorsAlone:
-    """A library without its functions of single elements, but for some."""
-
-    library: Library
-
-    @property
-    def convention(self) -> str:
-        """Say how functions of vectors are called."""
-        return self.library.convention
-
-    def vector_symbol(self, name: str, dtype: Any, lanes: int) -> str | None:
-        """Give the symbol of a function of so many elements."""
-        return self.library.vector_symbol(name, dtype, lanes)
-
-    def scalar_symbol(self, name: str, dtype: Any) -> str | None:
-        """Give the symbol of a function that is none of vectors anywhere."""
-        return self.library.scalar_symbol(name, dtype) if name in SINGLY else None
 
 
 @frozen
@@ -373,7 +351,7 @@ def can_lower(
     formula = formula_of(function, dtypes, output) if all(map(is_plain, dtypes)) else None
     if formula is None:
         return False
-    builder = IRBuilder(lanes, VectorsAlone(library) if lanes > 1 else library)
+    builder = IRBuilder(lanes, library, by_vectors=lanes > 1)
     numbers = numbers or (None,) * (len(dtypes) - 1)
     try:
         args = [tried(builder, *each) for each in zip(dtypes[:-1], numbers, strict=True)]

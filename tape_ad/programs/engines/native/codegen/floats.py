@@ -59,7 +59,7 @@ def itself(x: VectorValue) -> VectorValue:
     return x
 
 
-def never(x: VectorValue) -> VectorValue:
+def never(x: VectorValue, *others: VectorValue) -> VectorValue:
     """Give False for every element."""
     return x.builder.constant(False, BOOL)
 

@@ -12,11 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.programs.engines.native.codegen.ir_builder import (
-    element_type,
-    part_of,
-    vector_type,
-)
+from tape_ad.programs.engines.native.codegen.ir_builder import element_type, part_of, vector_type
 from tape_ad.programs.engines.native.ir import LLVMFunction
 from tape_ad.programs.engines.native.runtime.compiling import with_fields
 

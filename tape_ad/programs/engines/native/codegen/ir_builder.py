@@ -9,6 +9,8 @@ import numpy as np
 from attrs import define, field
 
 WIDTHS = (2, 4, 8, 16)
+SINGLY = frozenset({"fmod", "nextafter"})
+"""Functions that NumPy too computes for one element after the other."""
 
 
 class Library(Protocol):
@@ -83,7 +85,8 @@ def call_of_library(
     width = writer.lanes
     while width > 1 and not writer.library.vector_symbol(name, dtype, width):
         width //= 2
-    if width == 1 and not writer.library.scalar_symbol(name, dtype):
+    slow = writer.by_vectors and name not in SINGLY
+    if width == 1 and (slow or not writer.library.scalar_symbol(name, dtype)):
         return single_in_a_vector(writer, name, dtype, args)
     found = []
     for start in range(0, writer.lanes, width):
@@ -243,6 +246,8 @@ class IRBuilder:
         Whose functions may be called.
     prefix : str
         What the names of values begin with.
+    by_vectors : bool
+        Whether to refuse functions that the library has for single elements alone.
     lines : list of str
         The instructions.
     declarations : dict
@@ -252,6 +257,7 @@ class IRBuilder:
     lanes: int
     library: Library
     prefix: str = "%t"
+    by_vectors: bool = False
     lines: list[str] = field(factory=list, init=False)
     declarations: dict[str, str] = field(factory=dict, init=False)
     _types: dict[Any, str] = field(factory=dict, init=False)

@@ -40,6 +40,7 @@ from tape_ad.programs.engines.native.lowering.calls import (
     Work,
     as_ufunc,
     copy,
+    known_ref,
 )
 from tape_ad.programs.engines.plans import is_c
 from tape_ad.programs.passes.inlining import NotInlined, body_of, traced_body
@@ -48,6 +49,7 @@ from tape_ad.programs.program.loops import Loop
 from tape_ad.record.sweeps import all_finite
 from tape_ad.rules import facts_of
 from tape_ad.rules.maps.indexing import added_at
+from tape_ad.rules.numpy.bodies import own_lines
 from tape_ad.rules.numpy.updates import updated
 
 NUMBERS = frozenset({int, float, complex, bool})
@@ -183,12 +185,16 @@ def chosen_in_turn(conditions: Sequence[Any], choices: Sequence[Any], default: A
     return default
 
 
+OF_REAL = {"rfftn": own_lines(np.fft.rfftn), "irfftn": own_lines(np.fft.irfftn)}
 BODIES: Mapping[Any, Callable[..., Any]] = {
     all_finite: sums_are_finite,
     np.select: chosen_in_turn,
-    np.ptp: lambda a, *args, **options: np.max(a, *args, **options) - np.min(a, *args, **options),
+    **{each: own_lines(each) for each in (np.diff, np.tril, np.triu, np.ptp)},
+    **{each: own_lines(each) for each in (np.fft.fftn, np.fft.ifftn, np.fft.fft2, np.fft.ifft2)},
+    **{each: own_lines(each, **OF_REAL) for each in (np.fft.rfft2, np.fft.irfft2)},
+    **{getattr(np.fft, name): lines for name, lines in OF_REAL.items()},
 }
-"""What is lowered by other lines of NumPy than its own."""
+"""What is lowered by lines of NumPy that no rule says."""
 
 LOUD = frozenset({"raise", "call", "print", "log"})
 """What `numpy.errstate` may ask for that native code does not do."""
@@ -434,15 +440,11 @@ def lowered_loop(call: Call, body: Any, memory_map: MemoryMap, guards: int) -> L
     loop: Any = call.function
     places: dict[Value, MemRef] = {}
     work: list[Work] = []
-    for mine, given, out in zip(loop.body.inputs, call.args, call.outputs, strict=False):
-        if len(work) == loop.carried:
-            break
-        places[mine] = MemRef.whole(out)
-        work.append(copy_of(known_ref(given, memory_map), places[mine]))
-    for mine, given in zip(
-        loop.body.inputs[loop.carried :], call.args[loop.carried :], strict=True
-    ):
-        places[mine] = known_ref(given, memory_map)
+    for number, (mine, given) in enumerate(zip(loop.body.inputs, call.args, strict=True)):
+        places[mine] = ref = known_ref(given, memory_map)
+        if number < loop.carried:
+            places[mine] = MemRef.whole(call.outputs[number])
+            work.append(copy_of(ref, places[mine]))
     for stacking, out in zip(loop.stackings, call.outputs[loop.carried :], strict=True):
         places[stacking.value] = MemRef.whole(out)
     for constant in body.constants:
@@ -452,14 +454,6 @@ def lowered_loop(call: Call, body: Any, memory_map: MemoryMap, guards: int) -> L
         [*loop.body.inputs[: loop.carried], *(each.value for each in loop.stackings)]
     )
     return LoweredStep(call, [*work, LoopCall(body, places, written, guards)])
-
-
-def known_ref(value: Value, memory_map: MemoryMap) -> MemRef:
-    """Give the memory reference of an operand of a loop."""
-    ref = memory_map.of(value)
-    if ref is None:
-        raise NotLowerable(f"{value} is nothing for native code")
-    return ref
 
 
 def copy_of(source: MemRef, target: MemRef) -> LoopNest:

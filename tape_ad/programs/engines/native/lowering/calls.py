@@ -99,10 +99,7 @@ class Lowering:
 
     def ref(self, value: Value) -> MemRef:
         """Give the memory reference of an operand or a result."""
-        ref = self.memory_map.of(value)
-        if ref is None:
-            raise NotLowerable(f"{value} is nothing for native code")
-        return ref
+        return self.memory_map.of(value) or known_ref(value, self.memory_map)
 
     def nest(self, shape: tuple[int, ...]) -> LoopNest:
         """Begin a loop nest over a space."""
@@ -116,9 +113,12 @@ class Lowering:
         dtypes: Sequence[np.dtype[Any]],
         args: Sequence[MemRef | Literal],
         out: MemRef,
+        *,
+        apart: bool = False,
     ) -> None:
         """Store what a function gives of elements, in a nest of its own."""
         nest = self.nest(out.shape)
+        nest.apart = apart
         given = [
             arg
             if isinstance(arg, Literal)
@@ -146,6 +146,12 @@ class Lowering:
         word = self.temporary((), BOOL)
         nest.reduce(by, fact, range(len(nest.shape)), word)
         self.work.append(RuntimeCheck(word, 1))
+
+    def require_all(self, function: Any, *args: MemRef | Literal) -> None:
+        """Leave everything to NumPy unless a function is true of all elements of some arrays."""
+        nest = self.nest(next(arg.shape for arg in args if isinstance(arg, MemRef)))
+        given = [arg if isinstance(arg, Literal) else nest.read(arg) for arg in args]
+        self.require(nest, nest.op(function, [*(arg.dtype for arg in args), BOOL], *given))
 
     def operand(self, nest: LoopNest, arg: Any, dtype: np.dtype[Any]) -> Argument:
         """Read an operand of an elementwise function as elements of a dtype."""
@@ -185,6 +191,14 @@ class Lowering:
         return found
 
 
+def known_ref(value: Value, memory_map: MemoryMap) -> MemRef:
+    """Give the memory reference of a value, which native code is to compute with."""
+    ref = memory_map.of(value)
+    if ref is None:
+        raise NotLowerable(f"{value} is nothing for native code")
+    return ref
+
+
 def is_element(arg: Any) -> bool:
     """Tell whether an array is one element, of a dtype of its own."""
     return type(arg) is np.ndarray and arg.ndim == 0 and arg.dtype.char in SIMPLE
@@ -197,12 +211,19 @@ def as_ufunc(lowering: Lowering) -> None:
     if call.kwargs.keys() - {"dtype"} or len(call.args) != ufunc.nin or ufunc.nout != 1:
         raise NotLowerable("it has options")
     wanted = call.kwargs.get("dtype")
-    wanted = None if wanted is None else np.dtype(wanted)
-    dtypes = resolved(ufunc, tuple(map(kind_of, call.args)), wanted)
-    if dtypes is None or not all(dtype.char in SIMPLE for dtype in dtypes):
-        raise NotLowerable("of such dtypes")
+    dtypes = loop_dtypes(ufunc, call.args, None if wanted is None else np.dtype(wanted))
     check_numbers(call.args, dtypes)
     elementwise_call(lowering, ufunc, dtypes)
+
+
+def loop_dtypes(
+    ufunc: np.ufunc, args: Sequence[Any], wanted: np.dtype[Any] | None = None
+) -> tuple[np.dtype[Any], ...]:
+    """Give the dtypes of the loop that NumPy would take, if native code knows them all."""
+    dtypes = resolved(ufunc, tuple(map(kind_of, args)), wanted)
+    if dtypes is None or not SIMPLE.issuperset([dtype.char for dtype in dtypes]):
+        raise NotLowerable("of such dtypes")
+    return dtypes
 
 
 def check_numbers(args: Sequence[Any], dtypes: Sequence[np.dtype[Any]]) -> None:
@@ -354,9 +375,7 @@ def raised(lowering: Lowering) -> None:
     one = getattr(exponent, "shape", ()) == () and getattr(base, "kind", None) is np.ndarray
     kind = lowering.out.dtype.kind
     if one and kind == "f" and type(exponent) is Value:
-        dtypes = resolved(np.power, (kind_of(base), kind_of(exponent)))
-        if dtypes is None or not all(dtype.char in SIMPLE for dtype in dtypes):
-            raise NotLowerable("of such dtypes")
+        dtypes = loop_dtypes(np.power, (base, exponent))
         elementwise_call(lowering, Bound(power_by_one), dtypes)
     elif one and kind == "c" and type(exponent) is Value:
         raise NotLowerable("complex powers whose way the exponent decides")
@@ -371,9 +390,7 @@ def as_if(lowering: Lowering, ufunc: Any, args: tuple[Any, ...], formula: Any = 
 
     A formula of the same dtypes may stand for the ufunc.
     """
-    dtypes = resolved(ufunc, tuple(map(kind_of, args)))
-    if dtypes is None or not all(dtype.char in SIMPLE for dtype in dtypes):
-        raise NotLowerable("of such dtypes")
+    dtypes = loop_dtypes(ufunc, args)
     check_numbers(args, dtypes)
     if ufunc is np.power and dtypes[0].kind in "iu" and type(args[1]) is int:
         known = Bound(known_power, args[1:])  # of other exponents some may be negative

@@ -18,6 +18,7 @@ import numpy as np
 from tape_ad.programs.engines.native.codegen.compositions import determinant, unknown
 from tape_ad.programs.engines.native.codegen.elementwise import Bound
 from tape_ad.programs.engines.native.codegen.gathers import framed
+from tape_ad.programs.engines.native.codegen.ir_builder import BOOL, FLOAT64
 from tape_ad.programs.engines.native.ir import (
     SIMPLE,
     Argument,
@@ -39,10 +40,9 @@ from tape_ad.programs.engines.native.lowering.calls import (
     with_axis,
 )
 from tape_ad.programs.engines.native.runtime.compiling import capsule_address, inner_loop
+from tape_ad.programs.passes.inlining import ALONG_ONE_AXIS
 from tape_ad.rules.linalg.decompositions import qr_factors, singular_triplets, singular_values
 from tape_ad.rules.linalg.spectra import hermitian_eigenpairs
-
-BOOL, DOUBLE = np.dtype(bool), np.dtype(float)
 
 
 @functools.cache
@@ -172,7 +172,7 @@ def computed(
     may_fail : bool
         Whether there is an error to be raised, where the results are nan.
     """
-    complex_or_not = np.result_type(DOUBLE, *[ref.dtype for ref in sources]).char
+    complex_or_not = np.result_type(FLOAT64, *[ref.dtype for ref in sources]).char
     wanted = complex_or_not * len(sources)
     loop = next((each for each in ufunc.types if each.startswith(f"{wanted}->")), "->")
     dtypes = [np.dtype(char) for char in loop.partition("->")[2]]
@@ -200,9 +200,7 @@ def places_for(
 def check(lowering: Lowering, result: MemRef, axes: int) -> None:
     """Let NumPy do it all where the first element of a result is nan, as all are after errors."""
     first = result.part((..., *(0,) * axes))
-    nest = lowering.nest(first.shape)
-    x = nest.read(first)
-    lowering.require(nest, nest.op(np.equal, (first.dtype, first.dtype, BOOL), x, x))
+    lowering.require_all(np.equal, first, first)
 
 
 def of_one(
@@ -253,12 +251,12 @@ def of_elements(nest: LoopNest, formula: Any, asked: Any, a: MemRef, sides: Any 
             missing = len(nest.shape) - len(part.shape)  # along the columns of right sides
             for _ in range(missing if sides is not None else 0):
                 part = with_axis(part, len(part.shape))
-            elements.append(nest.cast(nest.read(part.broadcast(nest.shape)), DOUBLE))
+            elements.append(nest.cast(nest.read(part.broadcast(nest.shape)), FLOAT64))
         if sides is not None:
             elements.append(sides[i])
     function: Any = Bound(formula, (), (("rows", rows), ("asked", asked)))
-    kinds = [DOUBLE] * len(elements)
-    return nest.op(function, [*kinds, BOOL if asked == "is sure" else DOUBLE], *elements)
+    kinds = [FLOAT64] * len(elements)
+    return nest.op(function, [*kinds, BOOL if asked == "is sure" else FLOAT64], *elements)
 
 
 def cholesky_factors(lowering: Lowering) -> None:
@@ -293,10 +291,10 @@ def eliminated(lowering: Lowering, a: MemRef, b: MemRef | None, out: MemRef) -> 
     nest = lowering.nest(a.shape[:-2] if b is None else (*out.shape[:-2], out.shape[-1]))
     for column in rows if b is None else [slice(None)]:
         if b is None:
-            sides: list[Argument] = [Literal.of(i == column, DOUBLE) for i in rows]
+            sides: list[Argument] = [Literal.of(i == column, FLOAT64) for i in rows]
         else:
             parts = [b.part((..., i, slice(None))).broadcast(nest.shape) for i in rows]
-            sides = [nest.cast(nest.read(part), DOUBLE) for part in parts]
+            sides = [nest.cast(nest.read(part), FLOAT64) for part in parts]
         for i in rows:
             part = out.part((..., i, column))
             nest.write(of_elements(nest, unknown, i, a, sides), part)
@@ -345,7 +343,7 @@ def orthogonal(lowering: Lowering) -> None:
     if mode not in ("r", "reduced", "complete"):
         raise NotLowerable("it has options")
     m, n = source.shape[-2:]
-    dtype = np.result_type(DOUBLE, source.dtype)
+    dtype = np.result_type(FLOAT64, source.dtype)
     stack = source.shape[:-2]
     factors = lowering.temporary(source.shape, dtype)
     copy(lowering, source, factors)
@@ -372,7 +370,7 @@ def least(lowering: Lowering) -> None:
     x, residuals, rank, values = lowering.outs
     if residuals.shape != b.shape[1:] + (1,) * (len(b.shape) == 1):
         raise NotLowerable("of less than full rank")
-    dtype = np.result_type(DOUBLE, a.dtype, b.dtype)
+    dtype = np.result_type(FLOAT64, a.dtype, b.dtype)
     rcond = found.get("rcond")
     rcond = np.finfo(dtype).eps * max(n, m) if rcond is None else rcond
     if not isinstance(rcond, (int, float, np.floating)):
@@ -385,9 +383,7 @@ def least(lowering: Lowering) -> None:
     limit = lowering.constant(np.array(rcond, real))
     over_stack(lowering, lapack("lstsq{}", a.shape), [*given, limit], made)
     check(lowering, made[0], 2)
-    nest = lowering.nest(())
-    full = Literal.of(n, count)
-    lowering.require(nest, nest.op(np.equal, (count, count, BOOL), nest.read(made[2]), full))
+    lowering.require_all(np.equal, made[2], Literal.of(n, count))
     for there, ref in zip(made, outs, strict=True):
         copy(lowering, there, ref)
 
@@ -493,8 +489,7 @@ def check_finite(lowering: Lowering, *refs: MemRef) -> None:
     """Leave to NumPy what is not finite, which SciPy refuses."""
     for ref in refs:
         if ref.dtype.kind in "fc":
-            nest = lowering.nest(ref.shape)
-            lowering.require(nest, nest.op(np.isfinite, (ref.dtype, BOOL), nest.read(ref)))
+            lowering.require_all(np.isfinite, ref)
 
 
 def by_routine(
@@ -506,7 +501,8 @@ def by_routine(
     b: MemRef,
     words: Sequence[str],
     out: MemRef,
-) -> None:
+    *others: MemRef,
+) -> MemRef:
     """Solve with a matrix, or each of a stack, where a routine writes over the right side.
 
     Parameters
@@ -515,26 +511,29 @@ def by_routine(
     routine, signature : str
     given : sequence of str
         What it takes, as in `calling`: the lengths are the number of rows, of columns, and `words`;
-        the operands the matrix and the solution.
+        the operands the matrix, the `others` and the solution, which is given.
     a, b : MemRef
     words : sequence of str
         Letters that say what is wanted.
-    out : MemRef
+    out, *others : MemRef
     """
     b, target = in_columns(b, out)
     dtype = target.dtype
     *stack, n, k = target.shape
     if dtype.char not in PREFIXES or len(stack) > 1 or 0 in stack:
         raise NotLowerable("of such shapes and dtypes")
-    callee = Callee(calling(tuple(given), 3, 2), routine_of(routine, dtype, signature), routine)
+    count = 3 + len(others)
+    loop = calling(tuple(given), count, count - 1)
+    callee = Callee(loop, routine_of(routine, dtype, signature), routine)
     matrix = a.broadcast((*stack, n, n))
     if matrix.dtype != dtype or not is_fortran(matrix):
         matrix = fortran_copy(lowering, matrix, dtype)
     x = fortran_copy(lowering, b.broadcast(target.shape), dtype, target)
     solved = lowering.temporary(tuple(stack), BOOL)
     lengths, cost = (n, k, *map(ord, words)), math.prod(target.shape) * n // 2
-    call_routine(lowering, callee, [matrix, x], [solved, x], lengths, cost, stack)
+    call_routine(lowering, callee, [matrix, *others, x], [solved, x], lengths, cost, stack)
     copy(lowering, x, target)
+    return target
 
 
 def triangular(lowering: Lowering) -> None:
@@ -592,7 +591,7 @@ def is_shared(lowering: Lowering, a: MemRef) -> bool:
     if len(a.shape) != 2 or a.shape[0] < SMALLEST or a.dtype.char not in "dD":
         return False
     try:
-        factorising(a.dtype), substituting(a.dtype)
+        factorising(a.dtype), routine_of("getrs", a.dtype, "ciixiixii")
     except NotLowerable:
         return False
     return lowering.memory_map.uses.get(a.root, 0) > 1
@@ -613,12 +612,6 @@ def factorising(dtype: np.dtype[Any]) -> Callee:
     """Find what factorises: of a matrix, whether all was well, and the pivots."""
     given = ("d1", "d1", "a0", "d1", "a2", "info")
     return Callee(calling(given, 3, 1), routine_of("getrf", dtype, "iixiii"), "getrf")
-
-
-def substituting(dtype: np.dtype[Any]) -> Callee:
-    """Find what solves: of factors, pivots, the solution, and whether all was well."""
-    given = ("d3", "d1", "d2", "a0", "d1", "a1", "a2", "d1", "info")
-    return Callee(calling(given, 4, 3), routine_of("getrs", dtype, "ciixiixii"), "getrs")
 
 
 def factors_of(lowering: Lowering, a: MemRef) -> tuple[MemRef, MemRef, str]:
@@ -666,14 +659,9 @@ def by_factors(lowering: Lowering, a: MemRef, b: MemRef) -> None:
     Where nan and inf come to depends on the order of elimination: of the transpose, it is another.
     """
     lu, pivots, letter = factors_of(lowering, a)
-    b, target = in_columns(b, lowering.out)
-    n, k = b.shape
-    x = fortran_copy(lowering, b, a.dtype, target)
-    word, lengths = lowering.temporary((), BOOL), (n, k, ord(letter))
-    callee = substituting(a.dtype)
-    call_routine(lowering, callee, [lu, pivots, x], [word, x], lengths, n * n * k // 2)
-    check_finite(lowering, x)
-    copy(lowering, x, target)
+    given = ("d3", "d1", "d2", "a0", "d1", "a1", "a2", "d1", "info")
+    routine = "getrs", "ciixiixii", given
+    check_finite(lowering, by_routine(lowering, *routine, lu, b, letter, lowering.out, pivots))
 
 
 def inverted(lowering: Lowering) -> None:
@@ -701,21 +689,15 @@ POCKETFFT: Any = getattr(np.fft, "_pocketfft_umath", None)
 SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
-def transformed(
-    lowering: Lowering, ref: MemRef, out: MemRef, length: int, axis: int, norm: Any, kind: str
-) -> None:
-    """Transform along one axis.
-
-    Parameters
-    ----------
-    lowering : Lowering
-    ref, out : MemRef
-    length : int
-        Of the transform.
-    axis : int
-    norm : str or None
-    kind : {"fft", "ifft", "rfft", "irfft"}
-    """
+def transformed(lowering: Lowering) -> None:
+    """Lower a Fourier transform along one axis."""
+    found = lowering.options("a", "n", "axis", "norm", "out")
+    if found.get("out") is not None:
+        raise NotLowerable("it has options")
+    ref, out, kind = lowering.source(found["a"]), lowering.out, lowering.call.function.__name__
+    axis, length, norm = operator.index(found.get("axis", -1)), found.get("n"), found.get("norm")
+    if length is None:
+        length = out.shape[axis] if kind == "irfft" else ref.shape[axis]
     if length < 1:
         raise NotLowerable("no elements to transform")
     norm = SWAPPED.get(norm, norm) if kind in ("ifft", "irfft") else norm
@@ -744,73 +726,6 @@ def transformed(
     copy(lowering, there, out)
 
 
-@functools.cache
-def goes_backwards() -> bool:
-    """Tell whether `numpy.fft.rfftn` goes over its axes from the last one, as of NumPy 2.1."""
-    x = np.sin(np.arange(3.0 * 5 * 7)).reshape(3, 5, 7)
-    backwards = np.fft.fft(np.fft.fft(np.fft.rfft(x), axis=1), axis=0)
-    return bool(np.array_equal(np.fft.rfftn(x), backwards))
-
-
-def along(kind: str, axes: Any, *names: str) -> Callable[[Lowering], None]:
-    """Make what lowers a transform along one axis or several.
-
-    Parameters
-    ----------
-    kind : {"fft", "ifft", "rfft", "irfft"}
-    axes : int, iterable of int or None
-        Those of NumPy's default.
-    *names : str
-        What the lengths and the axes are called; one of each, where those are numbers.
-    """
-
-    def lower(lowering: Lowering) -> None:
-        found = lowering.options("a", *names, "norm", "out")
-        if found.get("out") is not None:
-            raise NotLowerable("it has options")
-        ref = lowering.source(found["a"])
-        lengths, over = found.get(names[0]), found.get(names[1], axes)
-        if names[1] == "axis":
-            lengths, over = None if lengths is None else [lengths], [over]
-        if over is None:
-            over = range(-len(ref.shape), 0) if lengths is None else range(-len(lengths), 0)
-        over = [*map(operator.index, over)]
-        if lengths is None:
-            lengths = [ref.shape[axis] for axis in over]
-            if kind == "irfft" and over:
-                lengths[-1] = 2 * (lengths[-1] - 1)
-        if not over or len(lengths) != len(over):
-            raise NotLowerable("no axes to transform")
-        steps = [
-            (ref.shape[axis] if length == -1 else operator.index(length), axis)
-            for length, axis in zip(lengths, over, strict=True)
-        ]
-        kinds = [kind.removeprefix("r").replace("irfft", "ifft")] * len(steps)
-        kinds[-1] = kind  # first of all forwards, last of all backwards
-        order = [*zip(steps, kinds, strict=True)]
-        if kind == "rfft" and not goes_backwards():
-            order = [order.pop(), *order]
-        elif kind != "irfft":
-            order.reverse()
-        for number, ((length, axis), each) in enumerate(order, start=1):
-            shape = list(ref.shape)
-            shape[axis] = length // 2 + 1 if each == "rfft" else length
-            complex_ = np.result_type(ref.dtype, 1j)
-            is_last = number == len(order)
-            out = lowering.out if is_last else lowering.temporary(tuple(shape), complex_)
-            transformed(lowering, ref, out, length, axis, found.get("norm"), each)
-            ref = out
-
-    return lower
-
-
-ALONG: Mapping[str, Any] = {
-    "": (-1, "n", "axis"),
-    "n": (None, "s", "axes"),
-    "2": ((-2, -1), "s", "axes"),
-}
-"""By how the names of transforms end: the default axes, and what lengths and axes are called."""
-
 UPLO = {"L": "lo", "U": "up"}
 OURS: Mapping[Any, Callable[[Lowering], None]] = {
     hermitian_eigenpairs: of_one("eigh_", "a", "uplo", "ties", by=UPLO),
@@ -832,9 +747,5 @@ LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     np.linalg.lstsq: least,
     **OURS,
     **{inspect.unwrap(function): lower for function, lower in OURS.items()},
-    **{
-        getattr(np.fft, kind + end): along(kind, *options)
-        for kind in ("fft", "ifft", "rfft", "irfft")
-        for end, options in ALONG.items()
-    },
+    **dict.fromkeys(ALONG_ONE_AXIS, transformed),
 }

@@ -22,13 +22,7 @@ from tape_ad.programs.engines.native.codegen.gathers import (
     scattering,
 )
 from tape_ad.programs.engines.native.codegen.ir_builder import BOOL, INT64
-from tape_ad.programs.engines.native.ir import (
-    Callee,
-    ExternalCall,
-    Literal,
-    MemRef,
-    RuntimeCheck,
-)
+from tape_ad.programs.engines.native.ir import Callee, ExternalCall, Literal, MemRef, RuntimeCheck
 from tape_ad.programs.engines.native.lowering.calls import (
     Lowering,
     NotLowerable,
@@ -228,9 +222,7 @@ def require_within(lowering: Lowering, ref: MemRef, length: int) -> None:
         return
     if changing is not None and ref.root not in changing:
         known[ref, length] = True
-    nest = lowering.nest(ref.shape)
-    function: Any = Bound(is_index, (length,))
-    lowering.require(nest, nest.op(function, (INT64, BOOL), nest.read(ref)))
+    lowering.require_all(Bound(is_index, (length,)), ref)
 
 
 ROW = 512
@@ -271,7 +263,7 @@ def repeated(lowering: Lowering, at: Picked, geometry: MemRef) -> MemRef:
     return twice
 
 
-def gathered(lowering: Lowering, ref: MemRef, key: Any, out: MemRef) -> None:
+def store_selected(lowering: Lowering, ref: MemRef, key: Any, out: MemRef) -> None:
     """Store what a key selects."""
     if not has_arrays(key):
         copy(lowering, ref.part(key), out)
@@ -314,9 +306,7 @@ def masked(lowering: Lowering, mask: MemRef, source: MemRef, target: MemRef, cou
     lowering.work.append(call)
     if aside:
         copy(lowering, there, target)
-    nest, kinds = lowering.nest(()), (total.dtype, total.dtype, BOOL)
-    expected = Literal.of(count, total.dtype)
-    lowering.require(nest, nest.op(np.equal, kinds, nest.read(total), expected))
+    lowering.require_all(np.equal, total, Literal.of(count, total.dtype))
 
 
 def spread_out(lowering: Lowering, mask: MemRef, values: MemRef, dtype: np.dtype[Any]) -> MemRef:
@@ -334,7 +324,7 @@ def spread_out(lowering: Lowering, mask: MemRef, values: MemRef, dtype: np.dtype
 def as_getitem(lowering: Lowering) -> None:
     """``array[key]``, where that is no view."""
     source, key = lowering.call.args
-    gathered(lowering, lowering.ref(source), key, lowering.out)
+    store_selected(lowering, lowering.ref(source), key, lowering.out)
 
 
 def as_bincount(lowering: Lowering) -> None:
@@ -370,7 +360,7 @@ def as_take(lowering: Lowering) -> None:
     axis = operator.index(axis) % len(ref.shape)
     if type(indices) is not Value:
         indices = np.asarray(indices)
-    gathered(lowering, ref, (slice(None),) * axis + (indices,), lowering.out)
+    store_selected(lowering, ref, (slice(None),) * axis + (indices,), lowering.out)
 
 
 def as_take_along_axis(lowering: Lowering) -> None:
@@ -409,10 +399,8 @@ def as_searchsorted(lowering: Lowering) -> None:
     if changing is not None and changing.isdisjoint((a.root, v.root, out.root)):
         known[a, v, side] = out
     a = converted(lowering, a, dtype)
-    kinds = (dtype, dtype, BOOL)
     pair = [a.part(slice(count - 1)), a.part(slice(1, None))] if count > 1 else [a, a]
-    nest = lowering.nest(pair[0].shape)
-    lowering.require(nest, nest.op(np.less_equal, kinds, *map(nest.read, pair)))
+    lowering.require_all(np.less_equal, *pair)
     nest = lowering.nest(out.shape)
     key = nest.cast(nest.read(v.broadcast(out.shape)), dtype)
     base = nest.read(a.along(out.shape, (0,) * len(out.shape)))
@@ -442,7 +430,7 @@ def as_pushed(lowering: Lowering) -> None:
     """Lower `picked_elements`, which picks by an index behind a stack."""
     t, index = lowering.arguments("t", "index")
     key, out = stacked(lowering.out, index)
-    gathered(lowering, lowering.ref(t), key, out)
+    store_selected(lowering, lowering.ref(t), key, out)
 
 
 def as_scatter(lowering: Lowering) -> None:
@@ -486,12 +474,8 @@ def as_added_at(lowering: Lowering) -> None:
     key, ref = stacked(assignable(lowering, ct, out.dtype), index)
     if not has_arrays(key):
         new = copied_around(lowering, total, out, key)
-        part = out.part(key)
-        nest = lowering.nest(part.shape)
-        nest.apart = new
-        one = nest.read(total.part(key))
-        two = nest.read(ref.broadcast(part.shape))
-        nest.write(nest.op(np.add, (out.dtype,) * 3, one, two), part)
+        terms = total.part(key), ref
+        lowering.apply(np.add, [out.dtype] * 3, terms, out.part(key), apart=new)
         return
     mask = chosen_by(lowering, key, out.shape)
     if mask is not None:
@@ -526,23 +510,29 @@ def as_updated(lowering: Lowering) -> None:
         target = out.seen(window.on)
         if any(n > 1 and not way for n, way in zip(target.shape, target.strides, strict=True)):
             raise NotLowerable("a view that shows elements many times")
-    if is_mask(key):
-        if window is not None:
-            copy(lowering, base, out)
-        before = base if window is None else target
-        assigned_by_mask(lowering, lowering.ref(key), given["value"], before, target)
+    if window is None and is_mask(key):
+        assigned_by_mask(lowering, lowering.ref(key), given["value"], base, out)
         return
-    value = assignable(lowering, given["value"], target.dtype)
+    new = window is None and not has_arrays(key) and copied_around(lowering, base, out, key)
+    if window is not None or has_arrays(key):
+        copy(lowering, base, out)
+    assign(lowering, given["value"], target, key, apart=new)
+
+
+def assign(
+    lowering: Lowering, value: Any, target: MemRef, key: Any, *, apart: bool = False
+) -> None:
+    """Put a value where a key selects."""
+    if is_mask(key):
+        assigned_by_mask(lowering, lowering.ref(key), value, target, target)
+        return
+    given = assignable(lowering, value, target.dtype)
     if has_arrays(key):
         at = picked(lowering, target, key)
-        copy(lowering, base, out)
-        led(lowering, PUT, at, fitted(value, at.shape), at.base)
+        led(lowering, PUT, at, fitted(given, at.shape), at.base)
         return
-    new = window is None and copied_around(lowering, base, out, key)
-    if window is not None:
-        copy(lowering, base, out)
     part = target.part(key)
-    copy(lowering, fitted(value, part.shape), part, apart=new)
+    copy(lowering, fitted(given, part.shape), part, apart=apart)
 
 
 def fitted(value: MemRef, shape: tuple[int, ...]) -> MemRef:
@@ -583,47 +573,25 @@ def assigned_by_mask(
 def as_outside(lowering: Lowering) -> None:
     """Lower `outside`: ones, and zeros where a key selects."""
     _, key = lowering.arguments("shape", "key")
-    out = lowering.out
-    if is_mask(key):
-        mask = lowering.ref(key)
-        deep = len(mask.shape)
-        if mask.shape != out.shape[:deep]:
-            raise NotLowerable("a mask of another shape")
-        where = mask.along(out.shape, mask.strides + (0,) * (len(out.shape) - deep))
-        lowering.apply(np.logical_not, (BOOL, BOOL), (where,), out)
-        return
-    fill(lowering, True, out)
-    assigned_false(lowering, out, key)
-
-
-def assigned_false(lowering: Lowering, target: MemRef, key: Any) -> None:
-    """Mark what a key without a mask selects."""
-    if not has_arrays(key):
-        fill(lowering, False, target.part(key))
-        return
-    at = picked(lowering, target, key)
-    no = assignable(lowering, False, BOOL)
-    led(lowering, PUT, at, no.broadcast(at.shape), at.base)
+    fill(lowering, True, lowering.out)
+    assign(lowering, False, lowering.out, key)
 
 
 def as_outside_window(lowering: Lowering) -> None:
     """Lower `outside_window`: ones, and zeros where a key selects from a view."""
     window, key = lowering.arguments("window", "key")
-    out = lowering.out
-    if is_mask(key):
-        raise NotLowerable("such a key of a view")
     marks = lowering.temporary(window.array.shape, BOOL)
     target = in_marks(marks, window)
     fill(lowering, True, marks)
-    assigned_false(lowering, target, key)
-    copy(lowering, marks, out)
+    assign(lowering, False, target, key)
+    copy(lowering, marks, lowering.out)
 
 
 def as_picked(lowering: Lowering) -> None:
     """Lower `picked`: an array of the shape that a key selects."""
     shape, key = lowering.arguments("shape", "key")
     no = assignable(lowering, False, BOOL).broadcast(tuple(shape))
-    gathered(lowering, no, key, lowering.out)
+    store_selected(lowering, no, key, lowering.out)
 
 
 def as_landed(lowering: Lowering) -> None:
@@ -650,9 +618,7 @@ def as_landed(lowering: Lowering) -> None:
     callee = Callee(collecting(), 0, "collect marks")
     writes = [each.along(shape, (0,)) for each in (numbers, positions, state)]
     lowering.loop(callee, shape, [most.along(shape, (0,)), flat], writes, ordered=True)
-    nest, kinds = lowering.nest(()), (state.dtype, state.dtype, BOOL)
-    expected = Literal.of(count, state.dtype)
-    lowering.require(nest, nest.op(np.equal, kinds, nest.read(state.along((), ())), expected))
+    lowering.require_all(np.equal, state.along((), ()), Literal.of(count, state.dtype))
 
 
 def in_marks(marks: MemRef, window: Any) -> MemRef:

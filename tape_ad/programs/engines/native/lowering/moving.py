@@ -1,4 +1,4 @@
-"""Calls that move elements, and compute nothing but differences between them."""
+"""Calls that move elements, and compute nothing."""
 
 import math
 import operator
@@ -9,8 +9,7 @@ import numpy as np
 from attrs import frozen
 
 from tape_ad.programs.capture.tracers import cast
-from tape_ad.programs.engines.native.codegen.ir_builder import BOOL
-from tape_ad.programs.engines.native.ir import Literal, MemRef, is_c_order
+from tape_ad.programs.engines.native.ir import MemRef, is_c_order
 from tape_ad.programs.engines.native.lowering.calls import (
     Lowering,
     NotLowerable,
@@ -183,16 +182,6 @@ def repeated(lowering: Lowering) -> None:
     copy(lowering, ref.along(wide, (*here, 0, *behind)), out.along(wide, target))
 
 
-def triangular(lowering: Lowering) -> None:
-    """Lower `numpy.tril` and `numpy.triu`."""
-    given = lowering.options("m", "k")
-    ref, out, k = lowering.ref(given["m"]), lowering.out, given.get("k", 0)
-    low = lowering.call.function is np.tril
-    mask = np.tri(out.shape[-2], out.shape[-1], k=k if low else k - 1, dtype=bool) == low
-    args = lowering.constant(mask), ref, Literal.of(0, out.dtype)
-    lowering.apply(np.where, (BOOL, *[out.dtype] * 3), args, out)
-
-
 def diagonal(lowering: Lowering) -> None:
     """Lower `numpy.diag` and `numpy.diagflat` of one axis: zeros, and the diagonal."""
     given = lowering.options("v", "k")
@@ -301,21 +290,6 @@ def reshaped(lowering: Lowering) -> None:
     copy(lowering, ref, out.along(ref.shape, MemRef.new(ref.shape, out.dtype).strides))
 
 
-def differences(lowering: Lowering) -> None:
-    """Lower `numpy.diff`: elements less those before them."""
-    given = lowering.options("a", "n", "axis")
-    ref, out = operand(lowering, given["a"]), lowering.out
-    axis, n = operator.index(given.get("axis", -1)) % len(ref.shape), given.get("n", 1)
-    if ref.dtype.kind == "b" or n < 1:
-        raise NotLowerable("differences of such a kind")
-    front = (slice(None),) * axis
-    for left in reversed(range(n)):
-        one, other = (ref.part((*front, part)) for part in (slice(1, None), slice(-1)))
-        target = lowering.temporary(one.shape, ref.dtype) if left else out
-        lowering.apply(np.subtract, [ref.dtype] * 3, (one, other), target)
-        ref = target
-
-
 MODES = frozenset({"edge", "wrap", "reflect", "symmetric"})
 
 LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
@@ -326,7 +300,6 @@ LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     np.atleast_1d: copied,
     cast: copied,
     **({np.astype: copied} if hasattr(np, "astype") else {}),
-    np.diff: differences,
     filled_with: copied,
     np.zeros_like: filled(0),
     np.empty_like: filled(0),
@@ -336,8 +309,6 @@ LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     np.concatenate: joined,
     np.stack: joined,
     np.repeat: repeated,
-    np.tril: triangular,
-    np.triu: triangular,
     np.diag: diagonal,
     np.diagflat: diagonal,
     np.pad: padded,

@@ -24,13 +24,13 @@ from tape_ad.programs.engines.native.lowering.calls import (
     NotLowerable,
     converted,
     copy,
+    loop_dtypes,
     moved,
     with_axis,
 )
 from tape_ad.programs.engines.native.lowering.generalized import over_stack
 from tape_ad.programs.engines.native.lowering.indexing import led, picked
 from tape_ad.programs.engines.native.lowering.reductions import brought_together
-from tape_ad.programs.passes.inlining import kind_of, resolved
 from tape_ad.programs.program import Value
 from tape_ad.record.spaces import times_ones
 from tape_ad.rules.base import along
@@ -45,8 +45,6 @@ CORES: frozenset[Any] = frozenset(
 )
 """Generalized ufuncs that multiply."""
 
-BOOL = np.dtype(bool)
-
 
 def as_product(lowering: Lowering) -> None:
     """Lower one of NumPy's generalized ufuncs, by its own loop."""
@@ -60,8 +58,8 @@ def as_product(lowering: Lowering) -> None:
 
 def product_of(lowering: Lowering, ufunc: np.ufunc, x: Any, y: Any, out: MemRef) -> None:
     """Multiply two operands of a call."""
-    dtypes = resolved(ufunc, (kind_of(x), kind_of(y)))
-    if dtypes is None or dtypes[-1] != out.dtype:
+    dtypes = loop_dtypes(ufunc, (x, y))
+    if dtypes[-1] != out.dtype:
         raise NotLowerable("of such dtypes")
     operands = [
         converted(lowering, lowering.source(arg), dtype)
@@ -203,24 +201,9 @@ def elements_multiplied(lowering: Lowering, refs: Sequence[MemRef]) -> bool:
         return False
     shape = lowering.out.shape
     seen = [ref.seen(lambda element: element.reshape(shape)) for ref in refs]
-    multiply_elements(lowering, seen)
+    dtypes = loop_dtypes(np.multiply, lowering.arguments("a", "b"))
+    lowering.apply(np.multiply, dtypes, seen, lowering.out)
     return True
-
-
-def multiply_elements(lowering: Lowering, refs: Sequence[MemRef]) -> None:
-    """Multiply the elements of two arguments, which lie as they are told to."""
-    dtypes = resolved(np.multiply, tuple(map(kind_of, lowering.arguments("a", "b"))))
-    if dtypes is None:
-        raise NotLowerable("a product of such arrays")
-    lowering.apply(np.multiply, dtypes, refs, lowering.out)
-
-
-def as_outer(lowering: Lowering) -> None:
-    """Multiply each element of one vector with each of another."""
-    x, y = lowering.sources("a", "b")
-    if len(x.shape) != 1 or len(y.shape) != 1:
-        raise NotLowerable("a product of such arrays")
-    multiply_elements(lowering, (with_axis(x, 1), y))
 
 
 TERMS = 12
@@ -320,8 +303,7 @@ def rows_scaled(lowering: Lowering) -> None:
     x, y, out = lowering.source(rows), lowering.source(right), lowering.out
     if type(factors) is Value or type(begin) is Value or not x.dtype == y.dtype == out.dtype:
         raise NotLowerable("of such operands")
-    nest = lowering.nest(y.shape)
-    lowering.require(nest, nest.op(np.isfinite, (y.dtype, BOOL), nest.read(y)))
+    lowering.require_all(np.isfinite, y)
     count = len(factors)
     along = x.along((count, 1), (sum(x.strides), 0), begin * x.strides[1])
     right_rows = y.part(slice(begin, begin + count))
@@ -539,7 +521,13 @@ def over_axes(lowering: Lowering) -> None:
         raise NotLowerable("axes that vary")
     if isinstance(axes, int):
         axes = range(len(x.shape) - axes, len(x.shape)), range(axes)
-    first, second = ([*each] if np.iterable(each) else [each] for each in axes)
+    over_pairs(lowering, x, y, *([*each] if np.iterable(each) else [each] for each in axes))
+
+
+def over_pairs(
+    lowering: Lowering, x: MemRef, y: MemRef, first: Sequence[int], second: Sequence[int]
+) -> None:
+    """Contract axes of one array with those of another."""
     names = LETTERS[: len(x.shape)]
     others = [*LETTERS[len(x.shape) : len(x.shape) + len(y.shape)]]
     for i, j in zip(first, second, strict=True):
@@ -556,15 +544,12 @@ def over_last_axes(lowering: Lowering) -> None:
         raise NotLowerable("a product of such arrays")
     if elements_multiplied(lowering, (x, y)):
         return
-    names = LETTERS[: len(x.shape)]
-    others = LETTERS[len(x.shape) : len(x.shape) + len(y.shape) - 1]
-    contracted(lowering, [x, y], [names, others + names[-1]], names[:-1] + others)
+    over_pairs(lowering, x, y, [-1], [-1])
 
 
 LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     **dict.fromkeys(CORES, as_product),
     np.dot: as_dot,
-    np.outer: as_outer,
     times_ones: summed_by_ones,
     times_matrix: by_rows,
     inspect.unwrap(times_matrix): by_rows,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.programs.engines.native.codegen.gathers import recurring
+from tape_ad.programs.engines.native.codegen.ir_builder import BOOL, FLOAT64
 from tape_ad.programs.engines.native.codegen.loops import identity_of
 from tape_ad.programs.engines.native.ir import (
     Callee,
@@ -33,7 +34,6 @@ from tape_ad.rules.numpy.scans import recurrence
 FEW = 64
 """Up to how many results NumPy's loop is called for each of them."""
 
-BOOL, DOUBLE = np.dtype(bool), np.dtype(np.float64)
 TRUTH = frozenset({np.logical_or, np.logical_and})
 EXTREMES = frozenset({np.maximum, np.minimum, np.fmax, np.fmin})
 
@@ -147,7 +147,7 @@ def averaged(lowering: Lowering) -> None:
         raise NotLowerable("a mean of such a dtype")
     total = lowering.temporary(out.shape, out.dtype)
     brought_together(lowering, np.add, ref, axes, total, out.dtype)
-    wide = np.dtype(np.complex128) if out.dtype.kind == "c" else DOUBLE
+    wide = np.dtype(np.complex128) if out.dtype.kind == "c" else FLOAT64
     count = Literal.of(math.prod(ref.shape[axis] for axis in axes), wide)
     lowering.apply(np.divide, (wide, wide, wide), (total, count), out)
 

@@ -20,7 +20,7 @@ from tape_ad.programs.engines.native.ir import Listing, LLVMFunction, kept_as
 from tape_ad.programs.engines.native.lowering import lower
 from tape_ad.programs.engines.native.lowering.calls import NotLowerable
 from tape_ad.programs.engines.native.runtime.compiling import fits, layouts_of
-from tape_ad.programs.engines.native.schedule.bytecode import Bytecode
+from tape_ad.programs.engines.native.schedule.bytecode import Bytecode, memory_of
 from tape_ad.programs.engines.native.schedule.loops import with_native_loops
 from tape_ad.programs.engines.native.schedule.tiling import tiled
 from tape_ad.programs.passes.rewriting import alike
@@ -80,7 +80,7 @@ class Schedule:
         self._given.update(given)
         inputs = [self.raw(value) for value in taken]
         outputs = [raw_of(value) for value in given]
-        own, arena = bytes_of(0), bytes_of(0)
+        own, arena = memory_of(0), memory_of(0)
         order = [*given, *taken]
         places = {value: number for number, value in enumerate(order, start=2)}
         bytecode = Bytecode(places, self.threads)
@@ -291,11 +291,6 @@ def runs(slots: Iterable[Slot]) -> Iterator[list[Slot]]:
 def raw_of(value: Value) -> Value:
     """Give a value for the array that holds a number; an array is its own."""
     return value if value.kind is np.ndarray else Value(np.ndarray, (), kept_as(value))
-
-
-def bytes_of(size: int) -> Value:
-    """Give a value for memory that native code needs."""
-    return Value(np.ndarray, (size,), np.dtype(np.uint8), (1,))
 
 
 def outputs_of(step: Step) -> Sequence[Value]:

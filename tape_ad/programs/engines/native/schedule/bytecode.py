@@ -108,26 +108,26 @@ class Body(NamedTuple):
 
     def in_blocks(self, block: int) -> "Body":
         """Add an outer loop over blocks of the inner one."""
-        operands = []
-        for ref, step, outer, side in self.operands:
-            way = step * block if side is None else side
-            operands.append(Operand(ref, step, (*outer, way)))
-        return Body(self.loop, self.data, self.name, operands)
+        operands = [
+            Operand(ref, step, (*outer, step * block if side is None else side))
+            for ref, step, outer, side in self.operands
+        ]
+        return self._replace(operands=operands)
 
     def ordered(self, order: Sequence[int]) -> "Body":
         """Put the outer loops in another order."""
         operands = [
             each._replace(outer=tuple([each.outer[k] for k in order])) for each in self.operands
         ]
-        return Body(self.loop, self.data, self.name, operands)
+        return self._replace(operands=operands)
 
     def behind(self, count: int) -> "Body":
         """Begin after so many elements of the inner loop."""
         operands = []
         for each in self.operands:
             ref, way = each.ref, each.step * count if each.side is None else each.side
-            operands.append(each._replace(ref=evolve(ref, offset=ref.offset + way)))
-        return Body(self.loop, self.data, self.name, operands)
+            operands.append(each._replace(ref=ref.along(ref.shape, ref.strides, way)))
+        return self._replace(operands=operands)
 
 
 def reads_its_writes(nest: LoopNest) -> bool:
@@ -160,15 +160,10 @@ def parts_of(
     each: Reduction, space: IterationSpace, outer: tuple[int, ...], block: int
 ) -> LoopNest:
     """Bring together the results of blocks, for each of which there is a place."""
-    blocks = -(-space.length // block)
-    dtype = each.ref.dtype
-    shape = (*space.dims, blocks)
-    strides = tuple(dtype.itemsize * math.prod(shape[k + 1 :]) for k in range(len(shape)))
-    value = Value(np.ndarray, shape, dtype, strides)
+    shape = (*space.dims, -(-space.length // block))
     after = LoopNest(shape)
-    target = MemRef(each.ref.root, each.ref.offset, shape, (*outer, 0), dtype)
-    arg = after.read(MemRef(value, 0, shape, strides, dtype))
-    after.reductions.append(Reduction(each.ufunc, arg, target))
+    arg = after.read(MemRef.new(shape, each.ref.dtype))
+    after.reductions.append(Reduction(each.ufunc, arg, each.ref.along(shape, (*outer, 0))))
     return after
 
 
@@ -290,7 +285,7 @@ class Bytecode:
         )
         later: list[LoopNest] = []
         bodies: list[Body] = []
-        gathered: list[Operand] = []
+        accumulated: list[Operand] = []
         modes: set[str] = set()
         for part in parts:
             mine = [operands.get(ref) or Operand.buffer(ref, space) for ref in part.refs]
@@ -303,7 +298,7 @@ class Bytecode:
                 epilogues.append(epilogue)
                 modes.add(epilogue.mode)
                 if after is None and epilogue.mode != ASSIGN:
-                    gathered.append(mine[number])
+                    accumulated.append(mine[number])
                 if after is not None:
                     mine[number] = Operand.partial(after.reads[0], space)
                     later.append(after)
@@ -311,7 +306,7 @@ class Bytecode:
             bodies.append(Body(loop, 0, "", mine))
         self.touch(operand.ref for body in bodies for operand in body.operands)
         self.over(
-            space, bodies, gathered, reads_its_writes(nest), block, bool(later), modes == {EACH}
+            space, bodies, accumulated, reads_its_writes(nest), block, bool(later), modes == {EACH}
         )
         for after in later:
             self.nest(after)
@@ -335,7 +330,7 @@ class Bytecode:
         ref = each.ref
         kept = [k for k, stride in enumerate(ref.strides) if stride]
         shape = tuple(ref.shape[k] for k in kept)
-        target = MemRef(ref.root, ref.offset, shape, tuple(ref.strides[k] for k in kept), ref.dtype)
+        target = ref.along(shape, tuple(ref.strides[k] for k in kept))
         identity = Literal.of(identity_of(each.ufunc, ref.dtype), ref.dtype)
         self.nest(LoopNest(shape, writes=[(identity, target)]))
 
@@ -358,7 +353,7 @@ class Bytecode:
         self,
         space: IterationSpace,
         bodies: list[Body],
-        gathered: Sequence[Operand] = (),
+        accumulated: Sequence[Operand] = (),
         alone: bool = False,
         block: int = PART,
         parts: bool = False,
@@ -371,7 +366,7 @@ class Bytecode:
         space : IterationSpace
         bodies : list of Body
             What is called one after the other at each iteration.
-        gathered : sequence of Operand
+        accumulated : sequence of Operand
             Those that several iterations accumulate in, which one thread does, in order.
         alone : bool
             Whether one thread has to do all.
@@ -387,20 +382,20 @@ class Bytecode:
         dims, length = space.dims, space.length
         shared = self.threads > 1 and not alone  # else the memory's order is the quickest
         large = shared and math.prod(dims) * length >= SHARED
-        apart = [k for k in range(len(dims)) if all(each.outer[k] for each in gathered)]
+        apart = [k for k in range(len(dims)) if all(each.outer[k] for each in accumulated)]
         last_axis = len(dims) - 1  # whose rows are gone over alike by any number of threads
         units = math.prod(dims[k] for k in apart)
-        if large and gathered and units >= FEW:
+        if large and accumulated and units >= FEW:
             order = [*apart, *(k for k in range(len(dims)) if k not in apart)]
             dims, bodies = tuple(dims[k] for k in order), [each.ordered(order) for each in bodies]
-        elif large and gathered and length > STRIP and each_alone:
+        elif large and accumulated and length > STRIP and each_alone:
             self.strips(space, bodies)
             return
-        elif gathered:
+        elif accumulated:
             units = 1
-        if not parts and length <= ROW and (not large or last_axis not in apart or not gathered):
-            dims, bodies = self.in_rows(dims, bodies, large and not gathered)
-            units = units if gathered else math.prod(dims)
+        if not parts and length <= ROW and (not large or last_axis not in apart or not accumulated):
+            dims, bodies = self.in_rows(dims, bodies, large and not accumulated)
+            units = units if accumulated else math.prod(dims)
         last = length
         if parts or length > 2 * block:
             count = -(-length // block)
@@ -408,7 +403,7 @@ class Bytecode:
             dims = (*dims, count)
             bodies = [body.in_blocks(block) for body in bodies]
             length = block
-            units *= 1 if gathered else count
+            units *= 1 if accumulated else count
         if not dims and len(bodies) == 1:
             loop, data, name, operands = bodies[0]
             refs, steps = [each.ref for each in operands], [each.step for each in operands]

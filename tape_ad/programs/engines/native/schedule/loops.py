@@ -22,7 +22,7 @@ from tape_ad.programs.engines.native.fusion import (
 )
 from tape_ad.programs.engines.native.ir import MemRef, is_simple
 from tape_ad.programs.engines.native.lowering import LoweredStep, copy_of, lower
-from tape_ad.programs.engines.native.lowering.calls import NotLowerable
+from tape_ad.programs.engines.native.lowering.calls import NotLowerable, known_ref
 from tape_ad.programs.engines.native.schedule.bytecode import Bytecode
 from tape_ad.programs.program import Call, Constant, Guard, Program, Step, Value, root_of
 from tape_ad.programs.program.loops import Loop, Stacking, call_at, iteration, unrolled
@@ -219,9 +219,7 @@ class Iterations:
         whole = {call.outputs[0]: MemRef.whole(mine) for mine, call in copies.items()}
         made = lower(program, {}, whole, guards)
         for number, call in enumerate(copies.values(), start=len(made.steps) - len(copies)):
-            source = made.memory_map.of(call.args[0])
-            if source is None:
-                raise NotLowerable("what is carried is nothing for native code")
+            source = known_ref(call.args[0], made.memory_map)
             nest = copy_of(source, whole[call.outputs[0]])
             made.steps[number] = LoweredStep(call, [nest])
         for each in made.steps:
