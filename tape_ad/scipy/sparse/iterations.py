@@ -93,9 +93,8 @@ class Iterated(Sparse):
         if info != 0 and not self._exact(x, b):
             raise np.linalg.LinAlgError(
                 f"tape_ad.scipy.sparse.linalg.{self.name}: the equations for the derivative were "
-                "not "
-                "solved to the tolerance, nor by gmres; give it a preconditioner M= or a larger "
-                "rtol="
+                "not solved to the tolerance, nor by gmres; give it a preconditioner M= or a "
+                "larger rtol="
             )
         return x
 

@@ -226,9 +226,8 @@ def sparse_parts(name: str, a: Any) -> tuple[Array, Pattern]:
     if parts is None:
         raise UnsupportedArgumentError(
             f"tape_ad.scipy.sparse.linalg.{name}: takes a sparse matrix, got {type(a).__name__}; "
-            "write "
-            "tape_ad.scipy.sparse.csr_array((data, indices, indptr), shape) for one whose elements "
-            "are a handle, or np.linalg.solve for a dense one"
+            "write tape_ad.scipy.sparse.csr_array((data, indices, indptr), shape) for one whose "
+            "elements are a handle, or np.linalg.solve for a dense one"
         )
     return parts
 
