@@ -149,7 +149,7 @@ def filling(original: Any, names: str, compute: Callable[..., Array]) -> None:
     names : str
         Its arguments, which it has by position, apart by spaces.
     compute : callable
-        Gets them by their names, but `passing` for the output, axis, mode and origin.
+        Gets them in their order, but `passing` at the end for the output, axis, mode and origin.
     """
 
     @stands_for(original)
@@ -158,12 +158,17 @@ def filling(original: Any, names: str, compute: Callable[..., Array]) -> None:
         output, axis, origin = given.pop("output"), given.pop("axis", None), given.pop("origin")
         origin = tuple(origin) if axis is None else origin
         passing = Passing(axis, given.pop("mode"), origin, output.dtype)
-        write(output, compute(**given | {"cval": as_array(given["cval"])}, passing=passing))
+        given["cval"] = as_array(given["cval"])
+        write(output, compute(*given.values(), passing))
 
 
 filling(KERNELS.correlate1d, "image weights axis output mode cval origin", correlated)
 filling(KERNELS.correlate, "image weights output mode cval origin", correlated)
-filling(KERNELS.uniform_filter1d, "image size axis output mode cval origin", averaged)
+filling(
+    KERNELS.uniform_filter1d,
+    "image size axis output mode cval origin",
+    lambda image, size, cval, passing: averaged(image, cval, size, passing),
+)
 
 
 @stands_for(scipy.ndimage._filters._gaussian_kernel1d)
@@ -292,19 +297,23 @@ def selected(
 filling(
     KERNELS.min_or_max_filter1d,
     "image footprint axis output mode cval origin minimum",
-    lambda minimum, **given: selected(structure=FLAT, rank=minimum - 1, **given),
+    lambda image, footprint, cval, minimum, passing: selected(
+        image, FLAT, cval, footprint, minimum - 1, passing
+    ),
 )
 filling(
     KERNELS.min_or_max_filter,
     "image footprint structure output mode cval origin minimum",
-    lambda minimum, structure, **given: selected(
-        structure=FLAT if structure is None else structure, rank=minimum - 1, **given
+    lambda image, footprint, structure, cval, minimum, passing: selected(
+        image, FLAT if structure is None else structure, cval, footprint, minimum - 1, passing
     ),
 )
 filling(
     KERNELS.rank_filter,
     "image rank footprint output mode cval origin",
-    lambda rank, **given: selected(structure=FLAT, rank=int(rank), **given),
+    lambda image, rank, footprint, cval, passing: selected(
+        image, FLAT, cval, footprint, int(rank), passing
+    ),
 )
 
 
