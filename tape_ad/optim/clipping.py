@@ -117,6 +117,14 @@ def different_names(store: Set[str], gradients: Set[str]) -> StoreMismatchError:
     )
 
 
+def at_least_one(owner: Any, attribute: "Attribute[Any]", value: int | None) -> None:
+    """Check a number of steps, or a limit of some, which may be None."""
+    if value is not None and value < 1:
+        raise ValueError(
+            f"{type(owner).__name__}: {attribute.name} must be at least 1, got {value}"
+        )
+
+
 def at_least_zero(owner: Any, attribute: "Attribute[float]", value: float) -> None:
     """Check a rate, a decay or the like."""
     if not 0 <= value < np.inf:

@@ -3,12 +3,12 @@
 from collections.abc import Callable, MutableMapping
 from typing import Any
 
-from attrs import Attribute, define, field, frozen
+from attrs import define, field, frozen
 
 from tape_ad.base.errors import StoreMismatchError, extra
 from tape_ad.base.trees import by_name, flatten, unflatten
 from tape_ad.base.vectors import arrays_of, vector_of
-from tape_ad.optim.clipping import Plain, at_least_zero, check_parameter
+from tape_ad.optim.clipping import Plain, at_least_one, at_least_zero, check_parameter
 from tape_ad.record.record import ComputationRecord
 from tape_ad.record.tensor import Tensor
 
@@ -33,12 +33,6 @@ class Minimum:
     evaluations: int
     converged: bool
     message: str
-
-
-def positive(optimizer: Any, attribute: "Attribute[Any]", value: int | None) -> None:
-    """Check that a limit is positive."""
-    if value is not None and value < 1:
-        raise ValueError(f"LBFGS: {attribute.name} must be at least 1, got {value}")
 
 
 @define(eq=False)
@@ -78,11 +72,11 @@ class LBFGS:
     (True, array([1., 1.]))
     """
 
-    max_iter: int = field(default=20, validator=positive)
-    max_eval: int | None = field(default=None, validator=positive)
+    max_iter: int = field(default=20, validator=at_least_one)
+    max_eval: int | None = field(default=None, validator=at_least_one)
     tolerance_grad: float = field(default=1e-7, validator=at_least_zero)
     tolerance_change: float = field(default=1e-9, validator=at_least_zero)
-    history_size: int = field(default=100, validator=positive)
+    history_size: int = field(default=100, validator=at_least_one)
 
     def minimize(self, params: Any, loss: Callable[[Any], Any]) -> Minimum:
         """Lower a loss, and put the parameters that were found into the store, in place.

@@ -200,12 +200,7 @@ class Optimizer:
 
     @np.errstate(all="ignore")  # a warning made an error would stop half-way
     def _update_all(
-        self,
-        params: Any,
-        pairs: Fitting,
-        columns: list[list[Plain]],
-        count: int,
-        fresh: bool,
+        self, params: Any, pairs: Fitting, columns: list[list[Plain]], count: int, fresh: bool
     ) -> None:
         """Update the parameters one by one; a column has what is kept of one kind for each."""
         write_back = type(params) is not dict and isinstance(params, MutableMapping)

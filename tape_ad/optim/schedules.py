@@ -5,21 +5,13 @@ Nothing is attached to an optimizer: write ``optimizer.lr = schedule(step)`` bef
 
 import math
 from collections.abc import Callable
-from typing import Any
 
-from attrs import Attribute, field, frozen
+from attrs import field, frozen
 
-from tape_ad.optim.clipping import at_least_zero
+from tape_ad.optim.clipping import at_least_one, at_least_zero
 
 Schedule = Callable[[int], float]
 """From the number of a step, counted from 0, to the learning rate of that step."""
-
-
-def at_least_one(schedule: Any, attribute: "Attribute[int]", value: int) -> None:
-    """Check a number of steps."""
-    if value < 1:
-        name = type(schedule).__name__
-        raise ValueError(f"{name}: {attribute.name} must be at least 1, got {value}")
 
 
 @frozen

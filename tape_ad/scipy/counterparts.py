@@ -448,6 +448,18 @@ def counterpart(
     return lambda lines: made(lines, anchor or False, lines)
 
 
+def composition_of(
+    table: dict[Any, Entry], original: Function, handles: str, **options: Any
+) -> Callable[[F], F]:
+    """Enter the lines that a function of SciPy's is composed of on handles; see `counterpart`."""
+
+    def decorate(lines: F) -> F:
+        counterpart(table, original, handles, lines, **options)
+        return lines
+
+    return decorate
+
+
 def settled(
     out: Any, number: int | None, public: Function, args: Any, kwargs: Any, axis: int | None
 ) -> Any:

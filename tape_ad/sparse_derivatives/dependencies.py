@@ -415,10 +415,7 @@ PARTS: dict[Any, Callable[[Any], Iterable[Any]]] = {
     dict: lambda held: itertools.chain.from_iterable(held.items()),
     slice: lambda held: (held.start, held.stop, held.step),
     # another one each time that a maker runs
-    FunctionType: lambda held: (
-        held.__code__,
-        *map(content_of, held.__closure__ or ()),
-    ),
+    FunctionType: lambda held: (held.__code__, *map(content_of, held.__closure__ or ())),
     functools.partial: lambda held: (held.func, held.args, tuple(sorted(held.keywords.items()))),
 }
 """What things are made of."""

@@ -204,11 +204,7 @@ class SparseJacobian(SparseDerivative):
 
 
 def sparse_hessian(
-    f: Function,
-    argnums: int | Iterable[int] = 0,
-    pattern: Any = None,
-    *,
-    check: bool = False,
+    f: Function, argnums: int | Iterable[int] = 0, pattern: Any = None, *, check: bool = False
 ) -> "SparseHessian":
     """Make the function that computes a Hessian of which most entries are zero.
 

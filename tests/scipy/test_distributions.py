@@ -587,6 +587,7 @@ def test_the_lower_tail_of_norminvgauss(x: float, by_a: float, by_b: float) -> N
         ("weibull_min", "logsf", (1e6, 3.0), [-3e12, -1e18 * np.log(1e6)]),
         ("genpareto", "logsf", (1200.0, 0.0), [-1, 0.5 * 1200.0**2]),
         ("lognorm", "logcdf", (1e-40, 0.1), [9210.35122931e40, 8483046.97674]),
+        ("kappa3", "logsf", (1e200, 1.5), [-1.5e-200, -200 * np.log(10)]),
         ("powernorm", "logsf", (50.0, 4.0), [-200.079936127, -1254.83136114]),
         (
             "truncnorm",
@@ -641,6 +642,18 @@ def test_far_quantiles_of_kappa3(method: str, q: float, a: float, by_a: float) -
     """Against mpmath at 350 digits."""
     found = gradients("kappa3", method, q, a, 0.0, 1.0)[1]
     assert found == pytest.approx(by_a, rel=1e-11, abs=0)
+
+
+@pytest.mark.skipif(
+    scipy.special.chndtr(1e-200, 2, 4) == 0, reason="older releases of SciPy give 0"
+)
+def test_the_far_lower_tail_of_rice() -> None:
+    """Where the probability is exp(-b**2 / 2) x**2 / 2, and x is sqrt(2 q) exp(b**2 / 4)."""
+    found = gradients("rice", "logcdf", 1e-100, 2.0, 0.0, 1.0)[:2]
+    np.testing.assert_allclose(found, [2e100, -2.0], rtol=1e-12)
+    x = np.sqrt(2e-290) * np.exp(1.0)
+    found = gradients("rice", "ppf", 1e-290, 2.0, 0.0, 1.0)
+    np.testing.assert_allclose(found, [x / 2e-290, x, 1.0, x], rtol=1e-12)
 
 
 @pytest.mark.parametrize("q", [0.0, 1e-290, 1e-20, 1e-16])

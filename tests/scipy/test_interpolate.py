@@ -1,3 +1,6 @@
+import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -248,3 +251,15 @@ def test_of_one_point_a_compiled_polynomial_gives_an_array_as_scipy_does(engine:
     for point in (0.5, 1.5, 0.25):
         found = fast(np.ones((2, 2)), point)
         assert type(found) is type(value(np.ones((2, 2)), point)) is np.ndarray
+
+
+def test_interpolators_are_pickled_for_a_process_that_has_imported_nothing() -> None:
+    made = [interpolate.KroghInterpolator(X, Y), interpolate.BarycentricInterpolator(X, 1j * Y)]
+    given = pickle.dumps(made)
+    program = "import pickle, sys; print([f(0.4).item() for f in pickle.load(sys.stdin.buffer)])"
+    done = subprocess.run(  # noqa: S603 - the program stands above
+        [sys.executable, "-c", program], input=given, capture_output=True, check=True
+    )
+
+    assert done.stdout.decode().split() == str([f(0.4).item() for f in made]).split()
+    assert ta.grad(pickle.loads(given)[0])(0.4) == ta.grad(made[0])(0.4)

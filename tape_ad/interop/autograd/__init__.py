@@ -21,8 +21,8 @@ from typing import Any
 from tape_ad.extend.packages import listed
 from tape_ad.interop.autograd import differential_operators
 from tape_ad.interop.autograd.builtins import dict, isinstance, list, tuple, type  # noqa: A004 - HIPS autograd's names
-from tape_ad.interop.autograd.core import primitive
 from tape_ad.interop.autograd.differential_operators import *  # noqa: F403 - its __all__ is the list of them
+from tape_ad.interop.autograd.extend import primitive
 from tape_ad.interop.autograd.modules import publish
 
 __all__ = ["dict", "isinstance", "list", "primitive", "tuple", "type"]
@@ -42,10 +42,7 @@ publish(
         "tracer": [
             f"{__name__}.extend:Box getval isbox notrace_primitive primitive subval subvals"
         ],
-        "util": [
-            f"{__name__}.test_util:quick_grad_check",
-            f"{__name__}.extend:subval subvals",
-        ],
+        "util": [f"{__name__}.extend:subval subvals"],
         "wrap_util": [
             f"{__name__}.differential_operators:get_doc get_name unary_to_nary wrap_nary_f wraps"
         ],

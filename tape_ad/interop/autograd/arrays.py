@@ -86,7 +86,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     return np.select(conditions, [gathered(each) for each in choicelist], default=default)
 
 
-def make_diagonal(D: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:  # noqa: N803 - HIPS autograd's name
+def make_diagonal(D: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """Put the last axis of an array on the diagonal of two, with ``axis1=-1, axis2=-2``."""
     if (offset, axis1, axis2) != (0, -1, -2):
         raise NotImplementedError("make_diagonal takes offset=0, axis1=-1 and axis2=-2 only")
@@ -94,7 +94,7 @@ def make_diagonal(D: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> An
 
 
 @notrace_primitive
-def metadata(A: Any) -> tuple[Any, ...]:  # noqa: N803 - HIPS autograd's name
+def metadata(A: Any) -> tuple[Any, ...]:
     """Give shape, number of axes and dtype of an array, and whether it is complex."""
     return np.shape(A), np.ndim(A), np.result_type(A), np.iscomplexobj(A)
 

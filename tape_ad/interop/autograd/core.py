@@ -1,61 +1,25 @@
-"""What HIPS autograd has kept of its first releases, for programs written for those."""
+"""The maps that pull and push, and the names of HIPS autograd's core that stand in `extend`."""
 
 import functools
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from tape_ad.extend.trees import flatten, map_leaves
 from tape_ad.interop.autograd import extend
-from tape_ad.interop.autograd.extend import defvjp
 from tape_ad.interop.autograd.modules import falling_back
-from tape_ad.interop.autograd.spaces import as_number, conjugated, given_back, vspace
+from tape_ad.interop.autograd.spaces import as_number, conjugated, given_back
 from tape_ad.transforms.gradients import own
 from tape_ad.transforms.tracing import Trace, trace
 
 OF_EXTEND = (
     "SparseObject VSpace def_linear defjvp defjvp_argnum defjvp_argnums defvjp "
-    "defvjp_argnum defvjp_argnums getval isbox vspace"
+    "defvjp_argnum defvjp_argnums getval isbox primitive vspace"
 )
-__all__ = ["make_jvp", "make_vjp", "primitive", *OF_EXTEND.split()]  # noqa: PLE0604 - all of them are strings
+__all__ = ["make_jvp", "make_vjp", *OF_EXTEND.split()]  # noqa: PLE0604 - all of them are strings
 __getattr__ = falling_back(globals(), f"{extend.__name__}:{OF_EXTEND}")
 
 Function = Callable[..., Any]
-
-
-def primitive(f_raw: Function) -> Function:
-    """Make a primitive with the methods `defgrad`, `defvjp` and `defvjp_is_zero`.
-
-    Write ``extend.defvjp(f, ...)`` in place of them: they warn.
-    """
-    made: Any = extend.primitive(f_raw)
-    makers: dict[int, Any] = {}
-
-    def define(name: str, new: Mapping[int, Any]) -> None:
-        warnings.warn(
-            f"the method {name} is deprecated; write extend.defvjp(f, ...)",
-            DeprecationWarning,
-            stacklevel=3,
-        )
-        makers.update(new)
-        defvjp(made, *makers.values(), argnums=list(makers))
-
-    def defgrad(gradfun: Function, argnum: int = 0) -> None:
-        define("defgrad", {argnum: gradfun})
-
-    def defvjp_unstaged(vjpmaker: Function, argnum: int = 0) -> None:
-        def staged(ans: Any, *args: Any, **kwargs: Any) -> Function:
-            space = vspace(args[argnum])
-            return lambda g: vjpmaker(g, ans, space, vspace(g), *args, **kwargs)
-
-        define("defvjp", {argnum: staged})
-
-    def defvjp_is_zero(argnums: Iterable[int] = (0,)) -> None:
-        define("defvjp_is_zero", dict.fromkeys(argnums))
-
-    made.defgrad, made.defvjp, made.defvjp_is_zero = defgrad, defvjp_unstaged, defvjp_is_zero
-    decorated: Function = made
-    return decorated
 
 
 def traced_at(fun: Function, x: Any) -> Trace:

@@ -23,8 +23,8 @@ Axes = Sequence[int]
 
 
 def convolve(
-    A: Any,  # noqa: N803 - HIPS autograd's name
-    B: Any,  # noqa: N803 - as above
+    A: Any,
+    B: Any,
     axes: Sequence[Axes] | None = None,
     dot_axes: Sequence[Axes] = ((), ()),
     mode: str = "full",

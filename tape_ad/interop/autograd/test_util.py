@@ -3,7 +3,6 @@
 `tape_ad.testing.check_grads` compares every entry instead.
 """
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from tape_ad.interop.autograd.differential_operators import unary_to_nary
 from tape_ad.interop.autograd.extend import subval, subvals
 from tape_ad.interop.autograd.spaces import as_number, vspace
 
-__all__ = ["check_grads", "quick_grad_check", "subval", "subvals"]
+__all__ = ["check_grads", "subval", "subvals"]
 
 
 @unary_to_nary
@@ -49,15 +48,3 @@ def check_grads(
         return of_result.inner_prod(weights, f(map_leaves(as_number, moved)))
 
     testing.check_grads(along, (0.0,), order, modes)
-
-
-def quick_grad_check(
-    fun: Callable[..., Any], arg0: Any, extra_args: Any = (), kwargs: Any = None, **options: Any
-) -> None:
-    """Check a gradient by the first argument; write `test_util.check_grads` in place of it."""
-    warnings.warn(
-        "quick_grad_check is deprecated; write test_util.check_grads",
-        DeprecationWarning,
-        stacklevel=2,
-    )
-    check_grads(fun, modes=["rev"], order=1)(arg0, *extra_args, **(kwargs or {}))

@@ -28,7 +28,7 @@ from tape_ad.interop.sklearn.counterparts import numbers, published
 __all__: list[str] = []
 
 
-def pair(X: Any, Y: Any) -> tuple[Array, Array]:  # noqa: N803 - scikit-learn's names
+def pair(X: Any, Y: Any) -> tuple[Array, Array]:
     """Give both sets of points, the same where there is one."""
     if Y is None:
         (x,) = numbers(X)
@@ -37,7 +37,7 @@ def pair(X: Any, Y: Any) -> tuple[Array, Array]:  # noqa: N803 - scikit-learn's 
     return x, y
 
 
-def distances(X: Any, Y: Any, metric: str, **options: Any) -> Array:  # noqa: N803 - scikit-learn's names
+def distances(X: Any, Y: Any, metric: str, **options: Any) -> Array:
     """Compute the distances that SciPy has under a name, and exactly 0 from each point to itself.
 
     So that has no slope there, as a distance of two points which happen to be equal would have.
@@ -50,11 +50,7 @@ def distances(X: Any, Y: Any, metric: str, **options: Any) -> Array:  # noqa: N8
 
 
 def _euclidean_distances(
-    X: Any,  # noqa: N803 - scikit-learn's names
-    Y: Any,  # noqa: N803 - scikit-learn's names
-    squared: bool,
-    X_norm_squared: Any = None,  # noqa: N803 - scikit-learn's names
-    Y_norm_squared: Any = None,  # noqa: N803 - scikit-learn's names
+    X: Any, Y: Any, squared: bool, X_norm_squared: Any = None, Y_norm_squared: Any = None
 ) -> Any:
     """Compute the lengths of the differences."""
     for name, given in (("X_norm_squared", X_norm_squared), ("Y_norm_squared", Y_norm_squared)):
@@ -67,7 +63,7 @@ def _euclidean_distances(
     return distances(X, Y, "sqeuclidean" if squared else "euclidean").astype(dtype)
 
 
-def _manhattan_distances(X: Any, Y: Any) -> Any:  # noqa: N803 - scikit-learn's names
+def _manhattan_distances(X: Any, Y: Any) -> Any:
     """Sum up the absolute differences."""
     return distances(X, Y, "cityblock")
 
@@ -78,13 +74,13 @@ def of_length_one(points: Array) -> Array:
     return points / np.where(lengths == 0, 1, lengths)
 
 
-def _cosine_similarity(X: Any, Y: Any) -> Any:  # noqa: N803 - scikit-learn's names
+def _cosine_similarity(X: Any, Y: Any) -> Any:
     """Compute the cosines of the angles between the points."""
     x, y = map(of_length_one, pair(X, Y))
     return x @ y.T
 
 
-def _cosine_distances(X: Any, Y: Any) -> Any:  # noqa: N803 - scikit-learn's names
+def _cosine_distances(X: Any, Y: Any) -> Any:
     """Compute one less the cosines, and exactly 0 from each point to itself."""
     distances = 1 - _cosine_similarity(X, Y)
     if Y is None or X is Y:
@@ -92,63 +88,63 @@ def _cosine_distances(X: Any, Y: Any) -> Any:  # noqa: N803 - scikit-learn's nam
     return distances
 
 
-def _paired_euclidean_distances(X: Any, Y: Any) -> Any:  # noqa: N803 - scikit-learn's names
+def _paired_euclidean_distances(X: Any, Y: Any) -> Any:
     """Compute the lengths of the differences, row by row."""
     x, y = pair(X, Y)
     return np.linalg.norm(x - y, axis=1)
 
 
-def _paired_manhattan_distances(X: Any, Y: Any) -> Any:  # noqa: N803 - scikit-learn's names
+def _paired_manhattan_distances(X: Any, Y: Any) -> Any:
     """Sum up the absolute differences, row by row."""
     x, y = pair(X, Y)
     return np.sum(np.abs(x - y), axis=1)
 
 
-def _paired_cosine_distances(X: Any, Y: Any) -> Any:  # noqa: N803 - scikit-learn's names
+def _paired_cosine_distances(X: Any, Y: Any) -> Any:
     """Compute one less the cosines, row by row."""
     x, y = map(of_length_one, pair(X, Y))
     return 0.5 * np.sum((x - y) ** 2, axis=1)
 
 
-def _linear_kernel(X: Any, Y: Any) -> Any:  # noqa: N803 - scikit-learn's names
+def _linear_kernel(X: Any, Y: Any) -> Any:
     """Compute the products of the points."""
     x, y = pair(X, Y)
     return x @ y.T
 
 
-def factor(X: Any, gamma: Any) -> Any:  # noqa: N803 - scikit-learn's names
+def factor(X: Any, gamma: Any) -> Any:
     """Give what a kernel multiplies by, one over the number of features if nothing is given."""
     return 1.0 / np.shape(X)[1] if gamma is None else gamma
 
 
-def _polynomial_kernel(X: Any, Y: Any, degree: Any, gamma: Any, coef0: Any) -> Any:  # noqa: N803 - scikit-learn's names
+def _polynomial_kernel(X: Any, Y: Any, degree: Any, gamma: Any, coef0: Any) -> Any:
     """Compute a power of the products."""
     return (factor(X, gamma) * _linear_kernel(X, Y) + coef0) ** degree
 
 
-def _sigmoid_kernel(X: Any, Y: Any, gamma: Any, coef0: Any) -> Any:  # noqa: N803 - scikit-learn's names
+def _sigmoid_kernel(X: Any, Y: Any, gamma: Any, coef0: Any) -> Any:
     """Compute the hyperbolic tangent of the products."""
     return np.tanh(factor(X, gamma) * _linear_kernel(X, Y) + coef0)
 
 
-def _rbf_kernel(X: Any, Y: Any, gamma: Any) -> Any:  # noqa: N803 - scikit-learn's names
+def _rbf_kernel(X: Any, Y: Any, gamma: Any) -> Any:
     """Compute the bell curve of the distances."""
     return np.exp(-factor(X, gamma) * _euclidean_distances(X, Y, True))
 
 
-def _laplacian_kernel(X: Any, Y: Any, gamma: Any) -> Any:  # noqa: N803 - scikit-learn's names
+def _laplacian_kernel(X: Any, Y: Any, gamma: Any) -> Any:
     """Compute the exponential of the sums of absolute differences."""
     return np.exp(-factor(X, gamma) * _manhattan_distances(X, Y))
 
 
-def _additive_chi2_kernel(X: Any, Y: Any) -> Any:  # noqa: N803 - scikit-learn's names
+def _additive_chi2_kernel(X: Any, Y: Any) -> Any:
     """Sum up the squares of differences over sums, with a minus."""
     x, y = pair(X, Y)
     total, difference = x[:, None] + y, x[:, None] - y
     return -np.sum(difference**2 / np.where(total == 0, 1, total), axis=2)
 
 
-def _chi2_kernel(X: Any, Y: Any, gamma: Any) -> Any:  # noqa: N803 - scikit-learn's names
+def _chi2_kernel(X: Any, Y: Any, gamma: Any) -> Any:
     """Compute the exponential of that kernel."""
     return np.exp(gamma * _additive_chi2_kernel(X, Y))
 
@@ -156,7 +152,7 @@ def _chi2_kernel(X: Any, Y: Any, gamma: Any) -> Any:  # noqa: N803 - scikit-lear
 def by_name(group: str, names: dict[str, str]) -> Callable[..., Any]:
     """Make the function that finds one of those above by the name of its metric."""
 
-    def compute(X: Any, Y: Any, metric: Any, **given: Any) -> Any:  # noqa: N803 - scikit-learn's names
+    def compute(X: Any, Y: Any, metric: Any, **given: Any) -> Any:
         name = names.get(metric) if isinstance(metric, str) else None
         options = {k: given[k] for k in given if k not in HOW}
         if group == "pairwise_distances" and metric in OTHERS:

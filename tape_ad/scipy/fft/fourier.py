@@ -212,17 +212,8 @@ class Trigonometric:
 def along_one(name: str) -> Any:
     """Make the function that stands for a transform of one axis."""
 
-    def partial(
-        out: Array,
-        x: Array,
-        type: int,  # noqa: A002 - SciPy's name
-        n: int | None,
-        axis: int,
-        norm: str | None,
-        orthogonalize: bool | None,
-    ) -> LinearMap:
-        lengths = None if n is None else (n,)
-        return along_all(name, x, type, lengths, (axis,), norm, orthogonalize)
+    def partial(out: Array, x: Array, n: int | None, axis: int, **options: Any) -> LinearMap:
+        return along_all(name, x, None if n is None else (n,), (axis,), **options)
 
     return of_one_operand(
         TRIGONOMETRIC, name, partial, "type n axis norm orthogonalize", facts.along()
@@ -232,19 +223,11 @@ def along_one(name: str) -> Any:
 def along_several(name: str) -> Any:
     """Make the function that stands for a transform of several axes."""
 
-    def partial(
-        out: Array,
-        x: Array,
-        type: int,  # noqa: A002 - SciPy's name
-        s: Any,
-        axes: Any,
-        norm: str | None,
-        orthogonalize: bool | None,
-    ) -> LinearMap:
+    def partial(out: Array, x: Array, s: Any, axes: Any, **options: Any) -> LinearMap:
         lengths = None if s is None else np.atleast_1d(s).tolist()
         if axes is None:
             axes = range(-x.ndim if lengths is None else -len(lengths), 0)
-        return along_all(name[:-1], x, type, lengths, axes, norm, orthogonalize)
+        return along_all(name[:-1], x, lengths, axes, **options)
 
     return of_one_operand(TRIGONOMETRIC, name, partial, "type s axes norm orthogonalize", SEVERAL)
 
@@ -252,9 +235,9 @@ def along_several(name: str) -> Any:
 def along_all(
     name: str,
     x: Array,
-    kind: int,
     lengths: Sequence[int] | None,
     axes: Any,
+    type: int,
     norm: str | None,
     orthogonalize: bool | None,
 ) -> LinearMap:
@@ -264,14 +247,14 @@ def along_all(
     told = orthogonalize is not None and x.dtype.kind != "c"
     orthogonal = bool(orthogonalize) if told else norm == "ortho"
     if name.startswith("i"):
-        kind, norm = TRANSPOSED[kind], DUAL[norm]
+        type, norm = TRANSPOSED[type], DUAL[norm]  # noqa: A001 - SciPy's name
     function = dct if name.endswith("dct") else dst
     maps: list[LinearMap] = []
     shape = list(x.shape)
     for i, axis in enumerate(places):
         n = shape[axis] if lengths is None or lengths[i] == -1 else int(lengths[i])
         maps += fitted(shape, axis, n)
-        maps.append(Trigonometric(function, kind, n, axis, norm, orthogonal))
+        maps.append(Trigonometric(function, type, n, axis, norm, orthogonal))
         shape[axis] = n
     return chained(maps) if maps else SAME
 

@@ -52,7 +52,7 @@ def fht(a: Array, dln: Any, mu: Any, offset: Any = 0.0, bias: Any = 0.0) -> Arra
 
 
 @counterpart(HANKEL, scipy.fft.ifht, "A dln mu offset bias")
-def ifht(A: Array, dln: Any, mu: Any, offset: Any = 0.0, bias: Any = 0.0) -> Array:  # noqa: N803 - SciPy's name
+def ifht(A: Array, dln: Any, mu: Any, offset: Any = 0.0, bias: Any = 0.0) -> Array:
     """Compute the inverse of `fht`, as `scipy.fft.ifht` does.
 
     Parameters

@@ -43,12 +43,7 @@ by_kind(REAL_STEPS._r2rn, "n")
 
 @stands_for(STEPS.r2r_fftpack)
 def packed(
-    forward: bool,
-    x: Array,
-    n: int | None = None,
-    axis: int = -1,
-    norm: Any = None,
-    overwrite_x: bool = False,
+    forward: bool, x: Array, n: int | None = None, axis: int = -1, norm: Any = None, *_: Any
 ) -> Array:
     """Transform real numbers to the parts of what they become, in one array, or back."""
     rows = np.moveaxis(joined(x), axis, -1)

@@ -31,7 +31,7 @@ def solve_bvp(
     x: Any,
     y: Any,
     p: Any = None,
-    S: Any = None,  # noqa: N803 - the name that SciPy gives it
+    S: Any = None,
     fun_jac: Function | None = None,
     bc_jac: Function | None = None,
     **options: Any,

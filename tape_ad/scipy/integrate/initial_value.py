@@ -34,6 +34,7 @@ from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.integrate.runge_kutta import (
     METHODS,
     DenseSolution,
+    shaped,
     solved_for_all,
     steps_of,
     watched,
@@ -98,8 +99,7 @@ class Problem:
 
     def slope(self, t: Any, y: Any, args: Any) -> Any:
         """Compute dy/dt, in the shape of `y`."""
-        value = array_of(self.with_args(args)(t, y))
-        return value if value.shape == y.shape else np.broadcast_to(value, y.shape)
+        return shaped(self.with_args(args))(t, y)
 
     def backward_options(self) -> dict[str, Any]:
         """Give what to solve the adjoint equation with: its state has another length."""

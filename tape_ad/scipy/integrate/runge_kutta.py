@@ -238,11 +238,7 @@ def steps_of(
         What to take for the last end; None where an event has ended the search, so that the last
         step keeps its length as well.
     """
-
-    def slope(t: Any, y: Any) -> Any:
-        value = array_of(fun(t, y))
-        return value if value.shape == y.shape else np.broadcast_to(value, y.shape)
-
+    slope = shaped(fun)
     steps: list[Step] = []
     y, t, slopes = y0, ends[0][0] if t0 is None else t0, None
     for i, (begin, end) in enumerate(ends):

@@ -10,11 +10,13 @@ from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array, primal
 from tape_ad.extend.maps import adjoint
-from tape_ad.extend.rules import Constant, Entry, add_facts, overridable
-from tape_ad.scipy.counterparts import counterpart
+from tape_ad.extend.rules import Entry, constants, overridable
+from tape_ad.scipy.counterparts import composition_of, counterpart
 from tape_ad.scipy.installed import scipy
 
 MODULE = "tape_ad.scipy.linalg"
+
+BASICS: dict[Any, Entry] = {}
 
 
 @functools.wraps(scipy.linalg.lstsq)
@@ -54,22 +56,16 @@ def as_assumed(a: Array, assume_a: Any, lower: bool) -> Array:
     return np.where(read[kind], a, 0) if kind in read else a
 
 
+@composition_of(BASICS, scipy.linalg.inv, "a")
 def inverse(a: Array, *overwrite: Any, assume_a: Any = None, lower: bool = False) -> Array:
     """Invert a matrix, of which the part is read that `assume_a` and `lower` name."""
     return np.linalg.inv(as_assumed(as_array(a), assume_a, lower))
 
 
-def solution(
-    a: Array,
-    b: Array,
-    lower: bool = False,
-    overwrite_a: bool = False,
-    overwrite_b: bool = False,
-    check_finite: bool = True,
-    assume_a: Any = "gen",
-    transposed: bool = False,
-) -> Array:
-    """Solve with what is read."""
+@composition_of(BASICS, scipy.linalg.solve, "a b")
+def solution(a: Array, b: Array, lower: bool, *options: Any) -> Array:
+    """Solve with what is read; the last options say what it is, and whether it is transposed."""
+    assume_a, transposed = options[-2:]
     a, b = as_array(a), as_array(b)
     a = as_assumed(a, assume_a, lower)
     return np.linalg.solve(np.matrix_transpose(a) if transposed else a, b)
@@ -82,6 +78,7 @@ def together(outputs: Sequence[Any]) -> Any:
     return None if outputs[0] is None else np.stack(outputs)
 
 
+@composition_of(BASICS, of_arrays, "a b", shape_by_values=True)
 def least_squares(a: Array, b: Array, cond: Any, *options: Any) -> Any:
     """Solve by least squares, those of a stack one by one; the rank is plain."""
     a, b = as_array(a), as_array(b)
@@ -107,6 +104,7 @@ def rank_cutoff(a: Array, atol: Any, rtol: Any) -> float:
     return float(max(relative if rtol is not None else 0.0, atol / largest))
 
 
+@composition_of(BASICS, scipy.linalg.pinv, "a")
 def pseudo_inverse(
     a: Array, *, atol: Any, rtol: Any, return_rank: bool, check_finite: bool = True
 ) -> Any:
@@ -117,6 +115,7 @@ def pseudo_inverse(
     return (out, np.linalg.matrix_rank(a, rtol=cutoff)) if return_rank else out
 
 
+@composition_of(BASICS, scipy.linalg.pinvh, "a")
 def hermitian_pseudo_inverse(
     a: Array, atol: Any, rtol: Any, lower: bool, return_rank: bool, check_finite: bool
 ) -> Any:
@@ -125,7 +124,8 @@ def hermitian_pseudo_inverse(
     return pseudo_inverse(a, atol=atol, rtol=rtol, return_rank=return_rank)
 
 
-def matrix_norm(a: Array, ord: Any, axis: Any, keepdims: bool, check_finite: bool) -> Array:  # noqa: A002 - SciPy's name
+@composition_of(BASICS, scipy.linalg.norm, "a")
+def matrix_norm(a: Array, ord: Any, axis: Any, keepdims: bool, check_finite: bool) -> Array:
     """Compute a norm of vectors or matrices by NumPy's function."""
     return np.linalg.norm(as_array(a), ord, axis, bool(keepdims))
 
@@ -133,11 +133,13 @@ def matrix_norm(a: Array, ord: Any, axis: Any, keepdims: bool, check_finite: boo
 # Factors
 
 
+@composition_of(BASICS, scipy.linalg.cholesky, "a")
 def factor(a: Array, lower: bool, *options: Any) -> Array:
     """Compute the Cholesky factor of a matrix, upper or lower."""
     return np.linalg.cholesky(as_array(a), upper=not lower)
 
 
+@composition_of(BASICS, scipy.linalg.qr, "a")
 def orthogonal_factors(
     a: Array, overwrite_a: bool, lwork: Any, mode: str, pivoting: bool, check_finite: bool
 ) -> Any:
@@ -217,6 +219,7 @@ def pivots(a: Array) -> Array:
     return scipy.linalg.qr(a, mode="r", pivoting=True)[-1]
 
 
+@composition_of(BASICS, scipy.linalg.rq, "a", axes={None: -2, 0: -2, 1: -1}, signature="(m,n)->...")
 def right_factors(a: Array, overwrite_a: bool, lwork: Any, mode: str, check_finite: bool) -> Any:
     """Factorise the matrix turned around, and turn its factors."""
     a = as_array(a)
@@ -233,6 +236,7 @@ def right_factors(a: Array, overwrite_a: bool, lwork: Any, mode: str, check_fini
     return np.pad(r, columns)
 
 
+@composition_of(BASICS, scipy.linalg.polar, "a")
 def polar_factors(a: Array, side: str) -> Any:
     """Split into a rotation and a stretch."""
     a = as_array(a)
@@ -248,28 +252,13 @@ def polar_factors(a: Array, side: str) -> Any:
     return u, stretch
 
 
+@composition_of(BASICS, scipy.linalg.orthogonal_procrustes, "A B")
 def procrustes(a: Array, b: Array, check_finite: bool) -> Any:
     """Find the rotation of the one to the other."""
     u, s, vh = np.linalg.svd(np.matrix_transpose(np.matrix_transpose(b) @ np.conjugate(a)))
     return u @ vh, np.sum(s, axis=-1)
 
 
-BASICS: dict[Any, Entry] = {
-    pivots: Constant(facts.cores("(m,n)->(n)")),
-    reflections: Constant(facts.cores("(m,n)->(n)")),
-}
+BASICS |= constants(pivots, reflections, facts=facts.cores("(m,n)->(n)"))
 
-inv = counterpart(BASICS, scipy.linalg.inv, "a", inverse)
-det = counterpart(BASICS, scipy.linalg.det, "a", lambda a, *options: np.linalg.det(as_array(a)))
-solve = counterpart(BASICS, scipy.linalg.solve, "a b", solution)
-lstsq = counterpart(BASICS, of_arrays, "a b", least_squares, shape_by_values=True)
-pinv = counterpart(BASICS, scipy.linalg.pinv, "a", pseudo_inverse)
-pinvh = counterpart(BASICS, scipy.linalg.pinvh, "a", hermitian_pseudo_inverse)
-norm = counterpart(BASICS, scipy.linalg.norm, "a", matrix_norm)
-cholesky = counterpart(BASICS, scipy.linalg.cholesky, "a", factor)
-qr = counterpart(BASICS, scipy.linalg.qr, "a", orthogonal_factors)
-rq = counterpart(BASICS, scipy.linalg.rq, "a", right_factors, axes={None: -2, 0: -2, 1: -1})
-polar = counterpart(BASICS, scipy.linalg.polar, "a", polar_factors)
-orthogonal_procrustes = counterpart(BASICS, scipy.linalg.orthogonal_procrustes, "A B", procrustes)
-
-add_facts(BASICS, (rq,), signature="(m,n)->...")
+counterpart(BASICS, scipy.linalg.det, "a", lambda a, *options: np.linalg.det(as_array(a)))

@@ -18,12 +18,20 @@ from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, as_array, primal
 from tape_ad.extend.maps import adjoint
-from tape_ad.extend.rules import Constant, Entry, add_facts, constants, overridable
-from tape_ad.scipy.counterparts import counterpart
+from tape_ad.extend.rules import Constant, Entry, constants, overridable
+from tape_ad.scipy.counterparts import composition_of
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.basics import as_assumed, pivots, together
 from tape_ad.scipy.linalg.spectral import singular_vectors
 from tape_ad.scipy.linalg.systems import lu_factor, solve_triangular
+
+FACTORS: dict[Any, Entry] = {}
+
+BOTH: dict[int | None, int] = {0: -2, 1: -1}
+"""The axes that the columns of Q and the rows of R lie along."""
+
+SEVERAL: dict[str, Any] = {"shape_by_values": True, "signature": "(m,n)->..."}
+"""What is known of functions that give as many vectors as the matrix's rank says."""
 
 
 def over_stacks(composition: Callable[..., Any]) -> Callable[..., Any]:
@@ -113,6 +121,7 @@ def rank(a: Array, rcond: Any) -> Any:
 # Compositions
 
 
+@composition_of(FACTORS, scipy.linalg.hessenberg, "a")
 @over_stacks
 def reduced(a: Array, calc_q: bool, *options: Any) -> Any:
     """Follow the vectors from the first unit vector on, each orthogonal to those before."""
@@ -136,6 +145,7 @@ def reduced(a: Array, calc_q: bool, *options: Any) -> Any:
     return (h, q) if calc_q else h
 
 
+@composition_of(FACTORS, scipy.linalg.ldl, "A")
 @over_stacks
 def block_factors(a: Array, lower: bool, hermitian: bool, *options: Any) -> Any:
     """Eliminate block by block, from the top down, or from the bottom up."""
@@ -164,6 +174,7 @@ def block_factors(a: Array, lower: bool, hermitian: bool, *options: Any) -> Any:
     return triangle[np.argsort(order)], np.concatenate(rows)[way, way], order
 
 
+@composition_of(FACTORS, scipy.linalg.matrix_balance, "A")
 @over_stacks
 def balanced(a: Array, permute: bool, scale: bool, separate: bool, overwrite_a: bool) -> Any:
     """Put rows and columns in another order, and scale them, which SciPy does by powers of 2."""
@@ -175,6 +186,7 @@ def balanced(a: Array, permute: bool, scale: bool, separate: bool, overwrite_a: 
     return out, np.take(np.diag(scales), np.argsort(order), axis=0)
 
 
+@composition_of(FACTORS, scipy.linalg.null_space, "A", axes={None: -2}, **SEVERAL)
 @over_stacks
 def null_basis(a: Array, rcond: Any = None, **options: Any) -> Array:
     """Project the vector onto the null space."""
@@ -185,12 +197,14 @@ def null_basis(a: Array, rcond: Any = None, **options: Any) -> Array:
     return (v / np.linalg.norm(v))[:, None]
 
 
+@composition_of(FACTORS, scipy.linalg.orth, "A", axes={None: -2}, **SEVERAL)
 @over_stacks
 def range_basis(a: Array, rcond: Any) -> Array:
     """Take the singular vectors on the left."""
     return singular_vectors(a, False)[0][:, : int(rank(a, rcond))]
 
 
+@composition_of(FACTORS, scipy.linalg.qr_multiply, "a c")
 def multiplied(
     a: Array, c: Array, mode: str, pivoting: bool, conjugate: bool, *overwrite: bool
 ) -> Any:
@@ -205,25 +219,12 @@ def multiplied(
     return (q @ c if mode == "left" else c @ q, r, *order)
 
 
-FACTORS: dict[Any, Entry] = {
-    **constants(
-        *(subdiagonal_signs, layout, balance, null_vector, rank), facts=facts.cores("(m,n)->...")
-    )
-}
-
-hessenberg = counterpart(FACTORS, scipy.linalg.hessenberg, "a", reduced)
-ldl = counterpart(FACTORS, scipy.linalg.ldl, "A", block_factors)
-matrix_balance = counterpart(FACTORS, scipy.linalg.matrix_balance, "A", balanced)
-null_space = counterpart(
-    FACTORS, scipy.linalg.null_space, "A", null_basis, axes={None: -2}, shape_by_values=True
+FACTORS |= constants(
+    *(subdiagonal_signs, layout, balance, null_vector, rank), facts=facts.cores("(m,n)->...")
 )
-orth = counterpart(
-    FACTORS, scipy.linalg.orth, "A", range_basis, axes={None: -2}, shape_by_values=True
-)
-add_facts(FACTORS, (null_space, orth), signature="(m,n)->...")
-qr_multiply = counterpart(FACTORS, scipy.linalg.qr_multiply, "a c", multiplied)
 
 
+@composition_of(FACTORS, scipy.linalg.lu, "a")
 def triangular(
     a: Array, permute_l: bool, overwrite_a: bool, check_finite: bool, p_indices: bool
 ) -> Any:
@@ -272,8 +273,6 @@ def row_order(a: Array) -> Array:
 
 
 FACTORS |= {row_order: Constant(facts.cores("(m,n)->(m)"))}
-
-lu = counterpart(FACTORS, scipy.linalg.lu, "a", triangular)
 
 
 # Steps
@@ -357,6 +356,7 @@ def with_vector(name: str, q: Array, r: Array, u: Array) -> tuple[Array, Array, 
 # Updates, of rows of R with the columns of Q behind them
 
 
+@composition_of(FACTORS, scipy.linalg.qr_update, "Q R u v", axes=BOTH)
 def updated(q: Array, r: Array, u: Array, v: Array, *options: bool) -> tuple[Array, Array]:
     """Add the product of two vectors."""
     name = "qr_update"
@@ -377,6 +377,7 @@ def updated(q: Array, r: Array, u: Array, v: Array, *options: bool) -> tuple[Arr
     return taken_out(s, n, count)
 
 
+@composition_of(FACTORS, scipy.linalg.qr_insert, "Q R u", axes=BOTH)
 def inserted(
     q: Array, r: Array, u: Array, k: int, which: str, rcond: Any, *options: bool
 ) -> tuple[Array, Array]:
@@ -408,6 +409,7 @@ def inserted(
     return taken_out(s, n, count + p if m == count else count)
 
 
+@composition_of(FACTORS, scipy.linalg.qr_delete, "Q R", axes=BOTH, signature="(m,k),(k,n)->...")
 def deleted(q: Array, r: Array, k: int, p: int, which: str, *options: bool) -> tuple[Array, Array]:
     """Delete rows or columns of a factored matrix."""
     name = "qr_delete"
@@ -430,10 +432,3 @@ def deleted(q: Array, r: Array, k: int, p: int, which: str, *options: bool) -> t
         for j in range(m - 2, i - 1, -1):
             turned(name, s, j, i, [*range(p), *range(p + j - i, s.shape[1])])
     return taken_out(s[p:, p:], n, m - p)
-
-
-BOTH: dict[int | None, int] = {0: -2, 1: -1}
-qr_update = counterpart(FACTORS, scipy.linalg.qr_update, "Q R u v", updated, axes=BOTH)
-qr_insert = counterpart(FACTORS, scipy.linalg.qr_insert, "Q R u", inserted, axes=BOTH)
-qr_delete = counterpart(FACTORS, scipy.linalg.qr_delete, "Q R", deleted, axes=BOTH)
-add_facts(FACTORS, (qr_delete,), signature="(m,k),(k,n)->...")

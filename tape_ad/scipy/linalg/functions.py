@@ -24,13 +24,14 @@ from tape_ad.extend.rules import (
     Entry,
     Refused,
     add_facts,
+    each,
     overridable,
     refuse,
     rule,
     takes_over,
 )
 from tape_ad.rules.linalg.spectra import indistinct
-from tape_ad.scipy.counterparts import counterpart, scipy_function, takes_lists
+from tape_ad.scipy.counterparts import composition_of, counterpart, scipy_function, takes_lists
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.basics import MODULE
 from tape_ad.scipy.linalg.spectral import vectors
@@ -125,7 +126,7 @@ class Sylvester:
 
 
 @takes_lists
-def expm(A: Array) -> Array:  # noqa: N803 - SciPy's name
+def expm(A: Array) -> Array:
     """Compute the exponential of a matrix, as `scipy.linalg.expm` does.
 
     Parameters
@@ -150,7 +151,7 @@ def expm(A: Array) -> Array:  # noqa: N803 - SciPy's name
 
 
 @takes_lists
-def logm(A: Array, **options: Any) -> Array:  # noqa: N803 - SciPy's name
+def logm(A: Array, **options: Any) -> Array:
     """Compute the principal logarithm of a matrix, as `scipy.linalg.logm` does.
 
     Parameters
@@ -177,7 +178,7 @@ def logm(A: Array, **options: Any) -> Array:  # noqa: N803 - SciPy's name
 
 
 @takes_lists
-def sqrtm(A: Array, **options: Any) -> Array:  # noqa: N803 - SciPy's name
+def sqrtm(A: Array, **options: Any) -> Array:
     """Compute the principal square root of a matrix, as `scipy.linalg.sqrtm` does.
 
     Parameters
@@ -347,15 +348,10 @@ def block(a: Array, e: Array, d: Array) -> Array:
     )
 
 
-def sqrtm_partial(out: Array, a: Array) -> LinearMap:
-    """Make the partial of `sqrtm`."""
-    return RightHandSide(Sylvester(out, out), vector=False)
-
-
 def only_matrix(name: str) -> Callable[..., Call]:
     """Make the signature of a function of one matrix, or for `expm` of its only element."""
 
-    def signature(A: Array, **options: Any) -> Call:  # noqa: N803 - SciPy's name
+    def signature(A: Array, **options: Any) -> Call:
         refuse(name, **options)
         only = name == "expm" and A.ndim < 2 and A.size == 1
         return (double(np.reshape(A, (1, 1))) if only else A,), {}
@@ -382,7 +378,7 @@ FUNCTIONS: dict[Any, Entry] = {
         facts=facts.cores("(n,n)->(n,n)").also(dtype_by_values=True),
     ),
     sqrtm: rule(
-        sqrtm_partial,
+        lambda out, a: RightHandSide(Sylvester(out, out), vector=False),
         signature=only_matrix("sqrtm"),
         facts=facts.cores("(n,n)->(n,n)").also(dtype_by_values=True),
     ),
@@ -403,6 +399,7 @@ qz = scipy_function(scipy.linalg.qz, MODULE)
 schur = scipy_function(scipy.linalg.schur, MODULE)
 
 
+@composition_of(FUNCTIONS, scipy.linalg.signm, "A", dtype_by_values=True, signature="(n,n)->...")
 def sign(a: Array, *options: Any) -> Array:
     """Divide by the root of the square."""
     a = as_array(a)
@@ -417,6 +414,7 @@ def power(a: Array, t: Any) -> Array:
     return expm(as_array(t) * logm(a))
 
 
+@composition_of(FUNCTIONS, scipy.linalg.expm_frechet, "A E")
 def frechet(a: Array, e: Array, method: Any, compute_expm: bool, check_finite: bool) -> Any:
     """Compute the derivative of the exponential, and that."""
     a, e = as_array(a), as_array(e)
@@ -454,16 +452,14 @@ BASES = (
 
 FUNCTIONS |= {function: Refused(BASES) for function in (ordqz, qz, schur)}
 
-signm = counterpart(FUNCTIONS, scipy.linalg.signm, "A", sign)
-expm_frechet = counterpart(FUNCTIONS, scipy.linalg.expm_frechet, "A E", frechet)
 funm = counterpart(FUNCTIONS, scipy.linalg.funm, "A", function_of_matrix, anchor=False)
 fractional_matrix_power = counterpart(
     FUNCTIONS, scipy.linalg.fractional_matrix_power, "A t", power, dtype_by_values=True
 )
 funm.closing = function_of_matrix  # type: ignore[attr-defined]  # which `scipy_function` looks for
 
-add_facts(FUNCTIONS, (logm_derivative, funm, signm), dtype_by_values=True)
-add_facts(FUNCTIONS, (funm, signm), signature="(n,n)->...")
+add_facts(FUNCTIONS, (logm_derivative, funm), dtype_by_values=True)
+add_facts(FUNCTIONS, (funm,), signature="(n,n)->...")
 add_facts(FUNCTIONS, (fractional_matrix_power,), signature="(n,n),()!->...")
 
 # Their last digits go by where SciPy's arrays lie in memory, so replays cannot have the same bits
@@ -555,16 +551,6 @@ class Steady:
         return first + adjoint(ct) @ self.a @ self.x
 
 
-def steady(out: Array, a: Array, q: Array, method: Any) -> LinearMap:
-    """Make the partial of the Stein equation in `a`."""
-    return Chain((Steady(a, out), stein(a)))
-
-
-def discrete_signature(a: Array, q: Array, method: Any = None) -> Call:
-    """Sort the arguments of `solve_discrete_lyapunov`."""
-    return (as_array(a), as_array(q)), {"method": method}
-
-
 def direct(a: Array, q: Array, method: Any = None) -> Array:
     """Solve a small Stein equation as SciPy does, as one system for all elements."""
     if method not in (None, "direct") or (method is None and a.shape[-1] >= 10):
@@ -593,60 +579,51 @@ def riccati_signature(public: Any) -> Any:
     return signature
 
 
-def continuous(position: int) -> Any:
-    """Make the maker of a partial of the equation ``a^H x + x a - x b r^-1 b^H x + q = 0``."""
+def continuous(x: Array, a: Array, b: Array, r: Array) -> tuple[Array, Array, LinearMap]:
+    """Linearize the equation ``a^H x + x a - x b r^-1 b^H x + q = 0``; see `riccati`."""
+    gain = np.linalg.solve(r, adjoint(b) @ x)
+    closed = a - b @ gain
+    return gain, -x, RightHandSide(Sylvester(adjoint(closed), closed), vector=False)
 
-    def maker(out: Array, a: Array, b: Array, q: Array, r: Array, balanced: bool) -> LinearMap:
-        x = out
-        gain = np.linalg.solve(r, adjoint(b) @ x)
-        closed = a - b @ gain
-        n = np.eye(x.shape[-1])
+
+def discrete(x: Array, a: Array, b: Array, r: Array) -> tuple[Array, Array, LinearMap]:
+    """Linearize ``x = a^H x a - a^H x b (r + b^H x b)^-1 b^H x a + q``; see `riccati`."""
+    gain = np.linalg.solve(r + adjoint(b) @ x @ b, adjoint(b) @ x @ a)
+    closed = adjoint(a - b @ gain)
+    return gain, closed @ x, stein(closed)
+
+
+def riccati(public: Any, linearized: Any, sign: int) -> Entry:
+    """Make the rule of an equation, of which another gives gain, left factor and solution."""
+
+    def partial(
+        position: int, out: Array, a: Array, b: Array, q: Array, r: Array, balanced: bool
+    ) -> LinearMap:
+        gain, left, solution = linearized(out, a, b, r)
+        n = np.eye(out.shape[-1])
         change = (
-            lambda: TwoSided(-x, n),
-            lambda: TwoSided(x, gain),
-            lambda: TwoSided(-n, n, both=False),
-            lambda: TwoSided(-adjoint(gain), gain, both=False),
-        )[position]()
-        system = Sylvester(adjoint(closed), closed)
-        return Chain((change, RightHandSide(system, vector=False)))
+            TwoSided(left, n),
+            TwoSided(-left, gain),
+            TwoSided(sign * n, n, both=False),
+            TwoSided(sign * adjoint(gain), gain, both=False),
+        )
+        return Chain((change[position], solution))
 
-    return maker
-
-
-def discrete(position: int) -> Any:
-    """Make the maker of a partial of ``x = a^H x a - a^H x b (r + b^H x b)^-1 b^H x a + q``."""
-
-    def maker(out: Array, a: Array, b: Array, q: Array, r: Array, balanced: bool) -> LinearMap:
-        x = out
-        gain = np.linalg.solve(r + adjoint(b) @ x @ b, adjoint(b) @ x @ a)
-        closed = a - b @ gain
-        n = np.eye(x.shape[-1])
-        ahead = adjoint(closed) @ x
-        change = (
-            lambda: TwoSided(ahead, n),
-            lambda: TwoSided(-ahead, gain),
-            lambda: TwoSided(n, n, both=False),
-            lambda: TwoSided(adjoint(gain), gain, both=False),
-        )[position]()
-        return Chain((change, stein(adjoint(closed))))
-
-    return maker
+    return each(partial, signature=riccati_signature(public))
 
 
 RICCATI: dict[Any, Entry] = {
     solve_discrete_lyapunov: rule(
-        steady, lambda out, a, q, method: stein(a), signature=discrete_signature, body=direct
+        lambda out, a, q, method: Chain((Steady(a, out), stein(a))),
+        lambda out, a, q, method: stein(a),
+        signature=lambda a, q, method=None: ((as_array(a), as_array(q)), {"method": method}),
+        body=direct,
     ),
-    solve_continuous_are: rule(
-        *map(continuous, range(4)), signature=riccati_signature(solve_continuous_are)
-    ),
-    solve_discrete_are: rule(
-        *map(discrete, range(4)), signature=riccati_signature(solve_discrete_are)
-    ),
+    solve_continuous_are: riccati(solve_continuous_are, continuous, -1),
+    solve_discrete_are: riccati(solve_discrete_are, discrete, 1),
 }
 
-solve_continuous_lyapunov = counterpart(
+solve_lyapunov = counterpart(
     RICCATI, scipy.linalg.solve_continuous_lyapunov, "a q", lyapunov_of_handle
 )
-solve_lyapunov = solve_continuous_lyapunov
 """SciPy's other name for it."""

@@ -13,9 +13,11 @@ from tape_ad.extend.patterns import batched
 from tape_ad.extend.rules import Constant, Entry, add_facts, arguments_of, outputs, overridable
 from tape_ad.rules.linalg.decompositions import triplets_partial
 from tape_ad.rules.linalg.spectra import eig_partial, eigenvalues_map, hermitian_partial
-from tape_ad.scipy.counterparts import counterpart
+from tape_ad.scipy.counterparts import composition_of, counterpart
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.basics import as_assumed, refuse
+
+SPECTRAL: dict[Any, Entry] = {}
 
 
 @overridable
@@ -61,7 +63,7 @@ def hermitian_spectrum(
     *,
     lower: bool = True,
     eigvals_only: bool = False,
-    type: int = 1,  # noqa: A002 - SciPy's name
+    type: int = 1,
     subset_by_index: Any = None,
     subset_by_value: Any = None,
     driver: Any = None,
@@ -87,17 +89,9 @@ def hermitian_spectrum(
     return w if eigvals_only else (w, v)
 
 
-def general_spectrum(
-    a: Array,
-    b: Any = None,
-    left: bool = False,
-    right: bool = True,
-    overwrite_a: bool = False,
-    overwrite_b: bool = False,
-    check_finite: bool = True,
-    homogeneous_eigvals: bool = False,
-) -> Any:
+def general_spectrum(a: Array, b: Any, left: bool, right: bool, *options: bool) -> Any:
     """Compute eigenvalues, and the vectors on either side; of two by their quotient."""
+    homogeneous_eigvals = options[-1]  # SciPy 1.18 has one option more before it
     a = as_array(a)
     if b is None:
         w, v = vectors(a)
@@ -150,24 +144,19 @@ def order_of_two(a: Array, b: Array) -> Array:
 
 
 def general_values(a: Array, b: Any, *options: bool) -> Array:
-    """Compute eigenvalues; SciPy 1.18 has one option more before the last, homogeneous_eigvals."""
-    return general_spectrum(a, b, right=False, homogeneous_eigvals=options[-1])
+    """Compute eigenvalues alone."""
+    return general_spectrum(a, b, False, False, *options)
 
 
-def singular_parts(
-    a: Array,
-    full_matrices: bool,
-    compute_uv: bool,
-    overwrite_a: bool,
-    check_finite: bool,
-    lapack_driver: str,
-) -> Any:
-    """Compute singular values, and vectors."""
+@composition_of(SPECTRAL, scipy.linalg.svd, "a", anchor=False)
+def singular_parts(a: Array, full_matrices: bool, compute_uv: bool, *options: Any) -> Any:
+    """Compute singular values, and vectors; the last option is LAPACK's routine."""
     if not compute_uv:
         return np.linalg.svdvals(as_array(a))
-    return singular_vectors(as_array(a), bool(full_matrices), driver=lapack_driver)
+    return singular_vectors(as_array(a), bool(full_matrices), driver=options[-1])
 
 
+@composition_of(SPECTRAL, scipy.linalg.subspace_angles, "A B", shape_by_values=True)
 def angles(a: Array, b: Array) -> Array:
     """Compute the angles between the spaces that columns span, by sines where they are small.
 
@@ -200,7 +189,7 @@ def values_map(a: Array) -> LinearMap:
     return eigenvalues_map(vectors(a)[1], vectors(a)[1])
 
 
-SPECTRAL: dict[Any, Entry] = {
+SPECTRAL |= {
     hermitian_vectors: outputs(
         lambda output, outs, a, lower, options, ties: hermitian_partial(
             output, outs, a, "L" if lower else "U", ties
@@ -238,9 +227,6 @@ eigvals = counterpart(
     general_values,
     anchor=lambda a, b=None, *args, **options: b is not None,
 )
-subspace_angles = counterpart(
-    SPECTRAL, scipy.linalg.subspace_angles, "A B", angles, shape_by_values=True
-)
 eigh = counterpart(
     SPECTRAL, scipy.linalg.eigh, "a b", hermitian_spectrum, axes={1: -2}, shape_by_values=True
 )
@@ -251,10 +237,7 @@ eigvalsh = counterpart(
     lambda a, b=None, **options: hermitian_spectrum(a, b, eigvals_only=True, **options),
     shape_by_values=True,
 )
-svd = counterpart(SPECTRAL, scipy.linalg.svd, "a", singular_parts, anchor=False)
-svdvals = counterpart(
-    SPECTRAL, scipy.linalg.svdvals, "a", lambda a, *options: np.linalg.svdvals(as_array(a))
-)
+counterpart(SPECTRAL, scipy.linalg.svdvals, "a", lambda a, *options: np.linalg.svdvals(as_array(a)))
 
 add_facts(SPECTRAL, (eig, eigvals, eigh, eigvalsh), signature="(n,n),(n,n)->...")
 add_facts(SPECTRAL, (eig, eigvals, vectors), dtype_by_values=True)

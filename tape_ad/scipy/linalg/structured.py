@@ -9,18 +9,22 @@ import scipy.linalg
 
 from tape_ad.extend.arrays import Array, as_array, in_double
 from tape_ad.extend.maps import adjoint
-from tape_ad.extend.rules import Entry, add_facts
-from tape_ad.scipy.counterparts import counterpart
+from tape_ad.extend.rules import Entry
+from tape_ad.scipy.counterparts import composition_of, counterpart
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.spectral import eigh
 from tape_ad.scipy.linalg.systems import solve_banded, solve_triangular
 
 STRUCTURED: dict[Any, Entry] = {}
 
+PAIRS: dict[str, Any] = {"axes": {1: -2}, "shape_by_values": True}
+"""What is known of functions that give eigenvalues, as many as are asked for, and vectors."""
+
 
 # Matrices of vectors
 
 
+@composition_of(STRUCTURED, scipy.linalg.circulant, "c")
 def circulant_of(c: Array) -> Array:
     """Turn a column around, once for each column."""
     c = as_array(c)
@@ -28,6 +32,7 @@ def circulant_of(c: Array) -> Array:
     return c[..., np.mod(np.subtract.outer(n, n), max(n.size, 1))]
 
 
+@composition_of(STRUCTURED, scipy.linalg.fiedler_companion, "a")
 def fiedler_companion_of(a: Array) -> Array:
     """Put the coefficients, over the first, on both sides of the diagonal in turns."""
     a = as_array(a)
@@ -70,6 +75,7 @@ def takes_stacks_of_columns() -> bool:
         return bool(scipy.linalg.toeplitz(np.ones((1, 2)), np.ones((1, 2))).ndim == 3)
 
 
+@composition_of(STRUCTURED, scipy.linalg.hankel, "c r")
 def hankel_of(c: Array, r: Array | None) -> Array:
     """Put the column, and the row behind it, along the diagonals that go up."""
     c = as_array(c).reshape(-1)
@@ -81,6 +87,7 @@ def hankel_of(c: Array, r: Array | None) -> Array:
 # Equations
 
 
+@composition_of(STRUCTURED, scipy.linalg.solve_toeplitz, "c_or_cr b", trees="c_or_cr", anchor=False)
 def toeplitz_solved(c_or_cr: Any, b: Array, check_finite: bool) -> Array:
     """Solve with the matrix of a first column, and of a first row or the conjugate of the column.
 
@@ -106,6 +113,7 @@ def dense(ab: Array, lower: bool) -> Array:
     return np.where(apart <= u, whole, 0)
 
 
+@composition_of(STRUCTURED, scipy.linalg.solveh_banded, "ab b")
 def banded_solved(
     ab: Array, b: Array, overwrite_ab: bool, overwrite_b: bool, lower: bool, check_finite: bool
 ) -> Array:
@@ -119,6 +127,7 @@ def banded_solved(
     return solve_banded((u, u), band, as_array(b))
 
 
+@composition_of(STRUCTURED, scipy.linalg.cholesky_banded, "ab")
 def banded_factor(ab: Array, overwrite_ab: bool, lower: bool, check_finite: bool) -> Array:
     """Factorise the whole matrix, and take its diagonals; what is beyond them stays."""
     ab = as_array(ab)
@@ -130,6 +139,9 @@ def banded_factor(ab: Array, overwrite_ab: bool, lower: bool, check_finite: bool
     return np.where(there, factor[..., row.clip(0, n - 1), j], ab)
 
 
+@composition_of(
+    STRUCTURED, scipy.linalg.cho_solve_banded, "cb_and_lower b", trees="cb_and_lower", anchor=False
+)
 def factor_solved(
     cb_and_lower: tuple[Array, bool], b: Array, overwrite_b: bool, check_finite: bool
 ) -> Array:
@@ -158,21 +170,17 @@ def selected(w: Array, v: Array | None, select: Any, select_range: Any) -> Any:
     return w[kept] if v is None else (w[kept], v[:, kept])
 
 
+@composition_of(STRUCTURED, scipy.linalg.eig_banded, "a_band", **PAIRS, signature="(m,n)->...")
 def band_spectrum(
-    a_band: Array,
-    lower: bool,
-    eigvals_only: bool,
-    overwrite_a_band: bool,
-    select: Any,
-    select_range: Any,
-    *options: Any,
+    a_band: Array, lower: bool, eigvals_only: bool, overwrite: bool, select: Any, ends: Any, *_: Any
 ) -> Any:
     """Compute those of the whole matrix."""
     # LAPACK takes the first number of a single column as its eigenvalue
     w, v = eigh(dense(a_band, lower or np.shape(a_band)[-1] == 1))
-    return selected(w, None if eigvals_only else v, select, select_range)
+    return selected(w, None if eigvals_only else v, select, ends)
 
 
+@composition_of(STRUCTURED, scipy.linalg.eigh_tridiagonal, "d e", **PAIRS, signature="(n),(k)->...")
 def tridiagonal_spectrum(
     d: Array, e: Array, eigvals_only: bool, select: Any, select_range: Any, *options: Any
 ) -> Any:
@@ -182,40 +190,4 @@ def tridiagonal_spectrum(
     return band_spectrum(band, True, eigvals_only, False, select, select_range)
 
 
-circulant = counterpart(STRUCTURED, scipy.linalg.circulant, "c", circulant_of)
-fiedler_companion = counterpart(
-    STRUCTURED, scipy.linalg.fiedler_companion, "a", fiedler_companion_of
-)
 toeplitz = counterpart(STRUCTURED, scipy.linalg.toeplitz, "c r", toeplitz_of, anchor=False)
-hankel = counterpart(STRUCTURED, scipy.linalg.hankel, "c r", hankel_of)
-solveh_banded = counterpart(STRUCTURED, scipy.linalg.solveh_banded, "ab b", banded_solved)
-cholesky_banded = counterpart(STRUCTURED, scipy.linalg.cholesky_banded, "ab", banded_factor)
-eig_banded = counterpart(
-    STRUCTURED, scipy.linalg.eig_banded, "a_band", band_spectrum, axes={1: -2}, shape_by_values=True
-)
-eigh_tridiagonal = counterpart(
-    STRUCTURED,
-    scipy.linalg.eigh_tridiagonal,
-    "d e",
-    tridiagonal_spectrum,
-    axes={1: -2},
-    shape_by_values=True,
-)
-solve_toeplitz = counterpart(
-    STRUCTURED,
-    scipy.linalg.solve_toeplitz,
-    "c_or_cr b",
-    toeplitz_solved,
-    trees="c_or_cr",
-    anchor=False,
-)
-cho_solve_banded = counterpart(
-    STRUCTURED,
-    scipy.linalg.cho_solve_banded,
-    "cb_and_lower b",
-    factor_solved,
-    trees="cb_and_lower",
-    anchor=False,
-)
-add_facts(STRUCTURED, (eig_banded,), signature="(m,n)->...")
-add_facts(STRUCTURED, (eigh_tridiagonal,), signature="(n),(k)->...")

@@ -18,9 +18,9 @@ from attrs import define
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, Shape, as_array, whole
-from tape_ad.extend.maps import LinearMap, adjoint
+from tape_ad.extend.maps import adjoint
 from tape_ad.extend.patterns import Pattern, batched, by_batch, dense, reads
-from tape_ad.extend.rules import Call, Derivation, Entry, arguments_of, outputs, rule
+from tape_ad.extend.rules import Call, Derivation, Entry, Maker, arguments_of, outputs, rule
 from tape_ad.scipy.counterparts import counterpart, scipy_function, takes_lists
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.basics import MODULE
@@ -111,6 +111,20 @@ class Coefficients:
         x = self.x[..., None] if self.vector else self.x
         g = -self.system.adjoint().solve(ct[..., None] if self.vector else ct)
         return self.system.gradient(g, x)
+
+
+def solving(system: Callable[..., System]) -> tuple[Maker, Maker]:
+    """Make the makers by the array that holds a matrix, and by the right-hand side.
+
+    Parameters
+    ----------
+    system : callable
+        ``system(array, **options)``, with the options of the rule.
+    """
+    return (
+        lambda out, a, b, **options: Coefficients(system(a, **options), out, b.ndim == 1),
+        lambda out, a, b, **options: RightHandSide(system(a, **options), b.ndim == 1),
+    )
 
 
 def in_columns(solve: Callable[[Array], Array], ndim: int, b: Array) -> Array:
@@ -298,11 +312,10 @@ class Cholesky:
 
 SYSTEMS: dict[Any, Entry] = {
     solve_triangular: rule(
-        lambda out, a, b, trans, lower, unit_diagonal, **options: Coefficients(
-            Triangle(a, TRANS[trans], lower, unit_diagonal), out, b.ndim == 1
-        ),
-        lambda out, a, b, trans, lower, unit_diagonal, **options: RightHandSide(
-            Triangle(a, TRANS[trans], lower, unit_diagonal), b.ndim == 1
+        *solving(
+            lambda a, trans, lower, unit_diagonal, **_: Triangle(
+                a, TRANS[trans], lower, unit_diagonal
+            )
         ),
         signature=arguments_of(
             solve_triangular, "a b", "trans lower unit_diagonal check_finite", ignored="overwrite_b"
@@ -311,8 +324,7 @@ SYSTEMS: dict[Any, Entry] = {
     ),
     cho_factor: Derivation(cholesky_of_handle),
     cholesky_solve: rule(
-        lambda out, c, b, lower, **options: Coefficients(Cholesky(c, lower), out, b.ndim == 1),
-        lambda out, c, b, lower, **options: RightHandSide(Cholesky(c, lower), b.ndim == 1),
+        *solving(lambda c, lower, **_: Cholesky(c, lower)),
         signature=arguments_of(cholesky_solve, "c b", "lower check_finite", ignored="overwrite_b"),
         facts=facts.cores("(n,n),(n,k?)->(n,k?)").also(routine="potrs"),
     ),
@@ -379,8 +391,7 @@ def shifted(x: Array, down: int) -> Array:
 
 SYSTEMS |= {
     solve_banded: rule(
-        lambda out, ab, b, l_and_u, **options: Coefficients(Banded(ab, *l_and_u), out, b.ndim == 1),
-        lambda out, ab, b, l_and_u, **options: RightHandSide(Banded(ab, *l_and_u), b.ndim == 1),
+        *solving(lambda ab, l_and_u, **_: Banded(ab, *l_and_u)),
         signature=arguments_of(
             solve_banded, "ab b", "l_and_u check_finite", ignored="overwrite_ab overwrite_b"
         ),
@@ -534,11 +545,6 @@ def reordered(x: Array, order: Array) -> Array:
     return np.take_along_axis(x, np.broadcast_to(order[..., None], (*x.shape[:-1], 1)), axis=-2)
 
 
-def lu_partial(k: int, outs: tuple[Array, Array], a: Array, **options: Any) -> LinearMap:
-    """Make the partial of `lu_factor`."""
-    return Factors(outs[0], order_of_rows(outs[1]))
-
-
 def lu_factor_signature(a: Array, overwrite_a: bool = False, check_finite: bool = True) -> Call:
     """Sort the arguments of `lu_factor`."""
     if a.ndim < 2 or a.shape[-2] != a.shape[-1]:
@@ -618,5 +624,7 @@ def lu_solve(
 
 
 SYSTEMS[lu_factor] = outputs(
-    lu_partial, signature=lu_factor_signature, facts=facts.cores("(m,n)->...")
+    lambda k, outs, a, check_finite: Factors(outs[0], order_of_rows(outs[1])),
+    signature=lu_factor_signature,
+    facts=facts.cores("(m,n)->..."),
 )

@@ -238,16 +238,6 @@ class InWindow:
         return slid(self.x.conjugate(), ct, rank=self.rank)
 
 
-def slid_signal(out: Array, x: Array, w: Array, rank: int) -> LinearMap:
-    """Make the partial of `slid` in the signal."""
-    return InSignal(w, rank)
-
-
-def slid_window(out: Array, x: Array, w: Array, rank: int) -> LinearMap:
-    """Make the partial of `slid` in the window."""
-    return InWindow(x, rank)
-
-
 def windowed(rank: int) -> str:
     """Write that signals and windows have so many axes."""
     return f"{facts.letters(rank)},{facts.letters(rank)}->..."
@@ -255,8 +245,8 @@ def windowed(rank: int) -> str:
 
 SLIDING: dict[Any, Entry] = {
     slid: rule(
-        slid_signal,
-        slid_window,
+        lambda out, x, w, rank: InSignal(w, rank),
+        lambda out, x, w, rank: InWindow(x, rank),
         signature=lambda x, w, rank: ((x, w), {"rank": rank}),
         facts=facts.depending(lambda given: facts.cores(windowed(given["rank"]))),
     )

@@ -2,6 +2,7 @@
 
 import inspect
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -138,31 +139,36 @@ def averaged(image: Array, cval: Array, size: int, passing: Passing) -> Array:
     return out
 
 
-@stands_for(KERNELS.correlate1d)
-def correlate1d(
-    image: Array, weights: Array, axis: int, output: Array, mode: int, cval: Any, origin: int
-) -> None:
-    """Correlate along one axis."""
-    passing = Passing(axis, mode, origin, output.dtype)
-    write(output, correlated(image, weights, as_array(cval), passing))
+def filling(original: Any, names: str, compute: Callable[..., Array]) -> None:
+    """Let a function fill the output of one of SciPy's in C.
+
+    Parameters
+    ----------
+    original : callable
+        SciPy's.
+    names : str
+        Its arguments, which it has by position, apart by spaces.
+    compute : callable
+        Gets them in their order, but `passing` at the end for the output, axis, mode and origin.
+    """
+
+    @stands_for(original)
+    def kernel(*args: Any) -> None:
+        given = dict(zip(names.split(), args, strict=True))
+        output, axis, origin = given.pop("output"), given.pop("axis", None), given.pop("origin")
+        origin = tuple(origin) if axis is None else origin
+        passing = Passing(axis, given.pop("mode"), origin, output.dtype)
+        given["cval"] = as_array(given["cval"])
+        write(output, compute(*given.values(), passing))
 
 
-@stands_for(KERNELS.correlate)
-def correlate(
-    image: Array, weights: Array, output: Array, mode: int, cval: Any, origins: Any
-) -> None:
-    """Correlate with weights along all axes."""
-    passing = Passing(None, mode, tuple(origins), output.dtype)
-    write(output, correlated(image, weights, as_array(cval), passing))
-
-
-@stands_for(KERNELS.uniform_filter1d)
-def uniform_filter1d(
-    image: Array, size: int, axis: int, output: Array, mode: int, cval: Any, origin: int
-) -> None:
-    """Take means along one axis."""
-    passing = Passing(axis, mode, origin, output.dtype)
-    write(output, averaged(image, as_array(cval), size, passing))
+filling(KERNELS.correlate1d, "image weights axis output mode cval origin", correlated)
+filling(KERNELS.correlate, "image weights output mode cval origin", correlated)
+filling(
+    KERNELS.uniform_filter1d,
+    "image size axis output mode cval origin",
+    lambda image, size, cval, passing: averaged(image, cval, size, passing),
+)
 
 
 @stands_for(scipy.ndimage._filters._gaussian_kernel1d)
@@ -288,46 +294,27 @@ def selected(
     return out
 
 
-@stands_for(KERNELS.min_or_max_filter1d)
-def extreme_along(
-    image: Array,
-    size: int,
-    axis: int,
-    output: Array,
-    mode: int,
-    cval: Any,
-    origin: int,
-    minimum: int,
-) -> None:
-    """Choose the smallest or the largest along one axis."""
-    passing = Passing(axis, mode, origin, output.dtype)
-    write(output, selected(image, FLAT, as_array(cval), size, minimum - 1, passing))
-
-
-@stands_for(KERNELS.min_or_max_filter)
-def extreme(
-    image: Array,
-    footprint: Array,
-    structure: Any,
-    output: Array,
-    mode: int,
-    cval: Any,
-    origins: Any,
-    minimum: int,
-) -> None:
-    """Choose the smallest or the largest in a footprint."""
-    added = FLAT if structure is None else structure
-    passing = Passing(None, mode, tuple(origins), output.dtype)
-    write(output, selected(image, added, as_array(cval), footprint, minimum - 1, passing))
-
-
-@stands_for(KERNELS.rank_filter)
-def rank_filter(
-    image: Array, rank: int, footprint: Array, output: Array, mode: int, cval: Any, origins: Any
-) -> None:
-    """Choose by a rank in a footprint."""
-    passing = Passing(None, mode, tuple(origins), output.dtype)
-    write(output, selected(image, FLAT, as_array(cval), footprint, int(rank), passing))
+filling(
+    KERNELS.min_or_max_filter1d,
+    "image footprint axis output mode cval origin minimum",
+    lambda image, footprint, cval, minimum, passing: selected(
+        image, FLAT, cval, footprint, minimum - 1, passing
+    ),
+)
+filling(
+    KERNELS.min_or_max_filter,
+    "image footprint structure output mode cval origin minimum",
+    lambda image, footprint, structure, cval, minimum, passing: selected(
+        image, FLAT if structure is None else structure, cval, footprint, minimum - 1, passing
+    ),
+)
+filling(
+    KERNELS.rank_filter,
+    "image rank footprint output mode cval origin",
+    lambda image, rank, footprint, cval, passing: selected(
+        image, FLAT, cval, footprint, int(rank), passing
+    ),
+)
 
 
 @stands_for(scipy.ndimage._rank_filter_1d.rank_filter)

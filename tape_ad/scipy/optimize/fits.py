@@ -74,7 +74,7 @@ def least_squares(
     kwargs: Any = None,
     loss: Any = "linear",
     f_scale: Any = 1.0,
-    compile: bool = False,  # noqa: A002 - named as ta.compile is
+    compile: bool = False,
     **options: Any,
 ) -> Any:
     """Minimize a sum of squares, as `scipy.optimize.least_squares` does.
@@ -244,11 +244,11 @@ def leastsq(
     func: Function,
     x0: Any,
     args: Any = (),
-    Dfun: Any = None,  # noqa: N803 - the name that SciPy gives it
+    Dfun: Any = None,
     full_output: Any = False,
     col_deriv: Any = False,
     *,
-    compile: bool = False,  # noqa: A002 - named as ta.compile is
+    compile: bool = False,
     **more: Any,
 ) -> Any:
     """Minimize a sum of squares, as `scipy.optimize.leastsq`; see `least_squares`.
@@ -291,12 +291,7 @@ def pair_of(bounds: Any) -> list[Constraint]:
 @opaque
 @signed_as(scipy.optimize.curve_fit, compile=False)
 def curve_fit(
-    f: Function,
-    xdata: Any,
-    ydata: Any,
-    *more: Any,
-    compile: bool = False,  # noqa: A002 - named as ta.compile is
-    **options: Any,
+    f: Function, xdata: Any, ydata: Any, *more: Any, compile: bool = False, **options: Any
 ) -> Any:
     """Fit a curve to data, as `scipy.optimize.curve_fit` does.
 
@@ -411,7 +406,7 @@ def curve_fit(
 
 
 @opaque
-def nnls(A: Any, b: Any, *args: Any, **options: Any) -> Any:  # noqa: N803 - SciPy's name
+def nnls(A: Any, b: Any, *args: Any, **options: Any) -> Any:
     """Minimize ``|A x - b|`` for x without negative elements, as `scipy.optimize.nnls` does.
 
     Parameters
@@ -441,20 +436,14 @@ def nnls(A: Any, b: Any, *args: Any, **options: Any) -> Any:  # noqa: N803 - Sci
     refuse_handles("nnls", {"maxiter": (args, options)})
     if not any_handle((A, b)):
         return scipy.optimize.nnls(A, b, *args, **options)
-    A, b = array_of(A), array_of(b)  # noqa: N806 - SciPy's name
+    A, b = array_of(A), array_of(b)
     x, rnorm = scipy.optimize.nnls(plain(A), plain(b), *args, **options)
     x = minimum("nnls", lambda x: A.mT @ (A @ x - b), x, [box(0.0, np.inf)])
     return x, valued(np.linalg.norm(A @ x - b), rnorm)
 
 
 @opaque
-def lsq_linear(
-    A: Any,  # noqa: N803 - the name that SciPy gives it
-    b: Any,
-    bounds: Any = (-np.inf, np.inf),
-    *args: Any,
-    **options: Any,
-) -> Any:
+def lsq_linear(A: Any, b: Any, bounds: Any = (-np.inf, np.inf), *args: Any, **options: Any) -> Any:
     """Minimize ``|A x - b|`` between bounds, as `scipy.optimize.lsq_linear` does.
 
     Parameters
@@ -487,7 +476,7 @@ def lsq_linear(
     if not any_handle(handles):
         return scipy.optimize.lsq_linear(A, b, bounds, *args, **options)
     sparse = scipy.sparse.issparse(A)
-    A, b = A if sparse else array_of(A), array_of(b)  # noqa: N806 - SciPy's name
+    A, b = A if sparse else array_of(A), array_of(b)
     result = scipy.optimize.lsq_linear(plain(A), plain(b), plain_bounds(bounds), *args, **options)
     if not result.success:
         warn_unconverged("lsq_linear", result.message)
@@ -500,7 +489,7 @@ def lsq_linear(
     return result
 
 
-def sparse_minimum(A: Any, b: Any, x: Array, limits: list[Constraint]) -> Any:  # noqa: N803 - SciPy's name
+def sparse_minimum(A: Any, b: Any, x: Array, limits: list[Constraint]) -> Any:
     """Make a handle of what minimizes |A x - b| for a sparse matrix, which is no handle.
 
     What is held at a bound moves with it, and the rest solves the normal equations.

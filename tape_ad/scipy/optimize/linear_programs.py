@@ -43,7 +43,7 @@ def linear_sum_assignment(cost_matrix: Any, maximize: bool = False) -> Any:
 
 
 @opaque
-def quadratic_assignment(A: Any, B: Any, method: str = "faq", options: Any = None) -> Any:  # noqa: N803 - SciPy's names
+def quadratic_assignment(A: Any, B: Any, method: str = "faq", options: Any = None) -> Any:
     """Match two graphs, as `scipy.optimize.quadratic_assignment` does.
 
     Parameters
@@ -69,7 +69,7 @@ def quadratic_assignment(A: Any, B: Any, method: str = "faq", options: Any = Non
     if not any_handle((A, B)):
         return scipy.optimize.quadratic_assignment(A, B, method, options)
     refuse_handles("quadratic_assignment", {"options": options})
-    A, B = array_of(A), array_of(B)  # noqa: N806 - SciPy's names
+    A, B = array_of(A), array_of(B)
     result = scipy.optimize.quadratic_assignment(plain(A), plain(B), method, options)
     rows = result.col_ind
     result.fun = valued(np.sum(A * B[rows[:, None], rows]), result.fun)
@@ -79,9 +79,9 @@ def quadratic_assignment(A: Any, B: Any, method: str = "faq", options: Any = Non
 @opaque
 def linprog(
     c: Any,
-    A_ub: Any = None,  # noqa: N803 - SciPy's name
+    A_ub: Any = None,
     b_ub: Any = None,
-    A_eq: Any = None,  # noqa: N803 - the same
+    A_eq: Any = None,
     b_eq: Any = None,
     bounds: Any = (0, None),
     method: str = "highs",

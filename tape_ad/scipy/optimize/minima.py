@@ -40,7 +40,7 @@ def minimize(
     method: Any = None,
     *,
     args: Any = (),
-    compile: bool = False,  # noqa: A002 - named as ta.compile is
+    compile: bool = False,
     **options: Any,
 ) -> Any:
     """Minimize with `scipy.optimize.minimize`, giving it the derivatives that the method takes.

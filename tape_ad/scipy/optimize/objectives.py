@@ -86,11 +86,7 @@ def check_option(function: str, option: str, given: Any, *known: Any) -> None:
 
 
 def scipy_objective(
-    f: Function,
-    x0: Any,
-    *,
-    args: Any = (),
-    compile: bool = False,  # noqa: A002 - named as ta.compile is
+    f: Function, x0: Any, *, args: Any = (), compile: bool = False
 ) -> "ScipyObjective":
     """Make of a function of trees what SciPy's optimizers ask for: functions of a vector.
 

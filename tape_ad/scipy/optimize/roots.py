@@ -23,7 +23,7 @@ def root(
     method: str = "hybr",
     jac: Any = None,
     *,
-    compile: bool = False,  # noqa: A002 - named as ta.compile is
+    compile: bool = False,
     **options: Any,
 ) -> Any:
     """Find a root of a vector function, as `scipy.optimize.root` does.
@@ -128,7 +128,7 @@ def fsolve(
     full_output: Any = 0,
     col_deriv: Any = 0,
     *,
-    compile: bool = False,  # noqa: A002 - named as ta.compile is
+    compile: bool = False,
     **options: Any,
 ) -> Any:
     """Find a root of a vector function, as `scipy.optimize.fsolve` does; see `root`.

@@ -13,7 +13,6 @@ from attrs import define
 from tape_ad.errors import ShapeError
 from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, Shape, as_array, axes_of
-from tape_ad.extend.maps import LinearMap
 from tape_ad.extend.patterns import Pattern, banded, reads, separable
 from tape_ad.extend.rules import Constant, Entry, arguments_of, overridable, rule
 from tape_ad.scipy.counterparts import counterpart, scipy_function
@@ -174,20 +173,10 @@ class Convolution:
         return out.reshape((*ct.shape[:lead], *self.parent))
 
 
-def by_first(out: Array, a: Array, b: Array, start: Shape, size: Shape, method: str) -> LinearMap:
-    """Make the partial of `convolved` in the first operand."""
-    return Convolution(b, a.shape, out.shape, start, method)
-
-
-def by_second(out: Array, a: Array, b: Array, start: Shape, size: Shape, method: str) -> LinearMap:
-    """Make the partial of `convolved` in the second operand."""
-    return Convolution(a, b.shape, out.shape, start, method)
-
-
 SECTIONS: dict[Any, Entry] = {
     convolved: rule(
-        by_first,
-        by_second,
+        lambda out, a, b, start, size, method: Convolution(b, a.shape, out.shape, start, method),
+        lambda out, a, b, start, size, method: Convolution(a, b.shape, out.shape, start, method),
         signature=arguments_of(convolved, "a b"),
         facts=facts.depending(
             lambda given: facts.cores("{0},{0}->...".format(facts.letters(len(given["start"]))))

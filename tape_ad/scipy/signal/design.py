@@ -157,13 +157,7 @@ from_zero = copied(scipy.signal.lsim)
 
 
 @counterpart(SYSTEMS, from_zero, "system U T X0", trees="system")
-def lsim(
-    system: Any,
-    U: Any,  # noqa: N803 - SciPy's name
-    T: Any,  # noqa: N803 - SciPy's name
-    X0: Any = None,  # noqa: N803 - SciPy's name
-    interp: bool = True,
-) -> Any:
+def lsim(system: Any, U: Any, T: Any, X0: Any = None, interp: bool = True) -> Any:
     """Simulate a continuous system, as `scipy.signal.lsim` does.
 
     Parameters

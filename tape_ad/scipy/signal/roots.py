@@ -36,9 +36,8 @@ class Inseparable:
     def push(self, t: Array) -> NoReturn:
         raise SingularJacobianError(
             f"tape_ad.scipy.signal.{self.name}: a root that is not simple has no derivative, for "
-            "it "
-            "moves by a root of what a coefficient changes by; keep the filter as sections, or as "
-            "zeros and poles, from the beginning (output='sos' or 'zpk' of what designs it)"
+            "it moves by a root of what a coefficient changes by; keep the filter as sections, or "
+            "as zeros and poles, from the beginning (output='sos' or 'zpk' of what designs it)"
         )
 
     pull = push

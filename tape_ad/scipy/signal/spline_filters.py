@@ -133,12 +133,7 @@ def symiirorder1(signal: Array, c0: Any, z1: Any, precision: float = -1.0) -> Ar
 
 
 @counterpart(SPLINE_FILTERS, scipy.signal.symiirorder2, "input", anchor=True)
-def symiirorder2(
-    input: Array,  # noqa: A002 - SciPy's name
-    r: float,
-    omega: float,
-    precision: float = -1.0,
-) -> Array:
+def symiirorder2(input: Array, r: float, omega: float, precision: float = -1.0) -> Array:
     """Filter rows forth and back by a pair of poles, as `scipy.signal.symiirorder2` does.
 
     Parameters
@@ -218,7 +213,7 @@ def qspline2d(signal: Array, lamb: float = 0.0, precision: float = -1.0) -> Arra
 
 
 @counterpart(SPLINE_FILTERS, scipy.signal.sepfir2d, "input hrow hcol", anchor=True)
-def sepfir2d(input: Array, hrow: Array, hcol: Array) -> Array:  # noqa: A002 - SciPy's name
+def sepfir2d(input: Array, hrow: Array, hcol: Array) -> Array:
     """Filter rows and columns of an image, mirrored at its edges, as `scipy.signal.sepfir2d` does.
 
     Parameters

@@ -247,7 +247,7 @@ class SparseArray:
 
     todense = toarray
 
-    def asformat(self, format: str | None, copy: bool = False) -> Any:  # noqa: A002 - SciPy's name
+    def asformat(self, format: str | None, copy: bool = False) -> Any:
         """Give the array in another format."""
         if format is None or format == self.format:
             return self

@@ -13,14 +13,7 @@ import numpy as np
 from tape_ad.extend.arrays import Array, as_array, joined, refuse_handles
 from tape_ad.extend.rules import takes_over
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.sparse.arrays import (
-    FORMATS,
-    Pattern,
-    SparseArray,
-    made_in,
-    sparse_of,
-    taken,
-)
+from tape_ad.scipy.sparse.arrays import FORMATS, Pattern, SparseArray, made_in, sparse_of, taken
 
 __all__ = ["REARRANGED", "find", "kron", "kronsum"]
 
@@ -138,14 +131,6 @@ def rearranging(name: str) -> Function:
     return published(function)(lines)
 
 
-def dense_of(given: Any) -> Any:
-    """Take a dense array to a sparse one that has all of its elements."""
-    given = sparse_of(given)
-    if isinstance(given, SparseArray):
-        return given
-    return FORMATS["coo_array"](as_array(joined(given)))
-
-
 REARRANGED: dict[str, Function] = {
     name: rearranging(name)
     for name in (
@@ -156,7 +141,7 @@ REARRANGED: dict[str, Function] = {
 
 
 @published(scipy.sparse.kron)
-def kron(A: Any, B: Any, format: Any) -> Any:  # noqa: A002, N803 - SciPy's names
+def kron(A: Any, B: Any, format: Any) -> Any:
     """Multiply each element of the one with each of the other."""
     a, b = constant_too(A), constant_too(B)
     (m, n), pa, pb = b.shape, a.pattern, b.pattern
@@ -169,7 +154,7 @@ def kron(A: Any, B: Any, format: Any) -> Any:  # noqa: A002, N803 - SciPy's name
 
 
 @published(scipy.sparse.kronsum)
-def kronsum(A: Any, B: Any, format: Any) -> Any:  # noqa: A002, N803 - SciPy's names
+def kronsum(A: Any, B: Any, format: Any) -> Any:
     """Add the Kronecker products with identities."""
     a, b = constant_too(A), constant_too(B)
     if a.shape[0] != a.shape[1] or b.shape[0] != b.shape[1]:
@@ -193,8 +178,8 @@ def constant_too(a: Any) -> Any:
 
 
 @published(scipy.sparse.find)
-def find(A: Any) -> Any:  # noqa: N803 - SciPy's name
+def find(A: Any) -> Any:
     """Give the places and values of what is not 0."""
-    a = dense_of(A)
+    a = constant_too(A)
     there = np.flatnonzero(a.elements != 0)
     return a.pattern.rows[there], a.pattern.columns[there], a.elements[there]

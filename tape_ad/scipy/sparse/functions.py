@@ -17,7 +17,7 @@ from tape_ad.scipy.counterparts import with_value
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.linalg.functions import Derivative, block, one_by_one
 from tape_ad.scipy.linalg.functions import expm as dense_expm
-from tape_ad.scipy.sparse.arrays import FORMATS, SparseArray, is_sparse, merged
+from tape_ad.scipy.sparse.arrays import SparseArray, is_sparse, made_in, merged
 from tape_ad.scipy.sparse.systems import sparse_solved
 from tape_ad.scipy.stand_ins import stands_for
 
@@ -28,7 +28,7 @@ __all__ += ["norm", "onenormest"]
 Function = Callable[..., Any]
 
 
-def inv(A: Any) -> Any:  # noqa: N803 - SciPy's name
+def inv(A: Any) -> Any:
     """Invert a sparse matrix, as `scipy.sparse.linalg.inv` does.
 
     Parameters
@@ -41,12 +41,11 @@ def inv(A: Any) -> Any:  # noqa: N803 - SciPy's name
     """
     if not isinstance(A, SparseArray):
         return scipy.sparse.linalg.inv(A)
-    made = FORMATS["csc_matrix" if A.is_matrix else "csc_array"]
     elements, pattern = merged(A.elements, A.pattern)
-    return made(sparse_solved(elements, np.eye(A.shape[0]), pattern))
+    return made_in("csc", A.is_matrix)(sparse_solved(elements, np.eye(A.shape[0]), pattern))
 
 
-def expm(A: Any) -> Any:  # noqa: N803 - SciPy's name
+def expm(A: Any) -> Any:
     """Compute the exponential of a matrix, as `scipy.sparse.linalg.expm` does.
 
     Parameters
@@ -59,12 +58,11 @@ def expm(A: Any) -> Any:  # noqa: N803 - SciPy's name
     array or Tensor, or sparse array, of columns, all of whose elements are there if it is of ours
     """
     if isinstance(A, SparseArray):
-        made = FORMATS["csc_matrix" if A.is_matrix else "csc_array"]
-        return made(dense_expm(A.toarray()))
+        return made_in("csc", A.is_matrix)(dense_expm(A.toarray()))
     return dense_expm(A) if takes_over(type(A)) else scipy.sparse.linalg.expm(A)
 
 
-def norm(x: Any, ord: Any = None, axis: Any = None) -> Any:  # noqa: A002 - SciPy's name
+def norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
     """Compute a norm of a sparse array, as `scipy.sparse.linalg.norm` does.
 
     Parameters
@@ -95,11 +93,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None) -> Any:  # noqa: A002 - SciP
 
 
 def onenormest(
-    A: Any,  # noqa: N803 - SciPy's name
-    t: int = 2,
-    itmax: int = 5,
-    compute_v: bool = False,
-    compute_w: bool = False,
+    A: Any, t: int = 2, itmax: int = 5, compute_v: bool = False, compute_w: bool = False
 ) -> Any:
     """Estimate the 1-norm of a matrix, as `scipy.sparse.linalg.onenormest` does.
 
@@ -161,14 +155,7 @@ def function_partial(out: Array, a: Array, f: Function) -> LinearMap:
     return Derivative(along, a)
 
 
-def funm_multiply_krylov(
-    f: Function,
-    A: Any,  # noqa: N803 - SciPy's name
-    b: Array,
-    *,
-    t: Any = 1.0,
-    **options: Any,
-) -> Any:
+def funm_multiply_krylov(f: Function, A: Any, b: Array, *, t: Any = 1.0, **options: Any) -> Any:
     """Compute ``f(t * A) @ b``, as `scipy.sparse.linalg.funm_multiply_krylov` does.
 
     Parameters
@@ -277,7 +264,7 @@ for _name in PRODUCTS:
 
 
 @stands_for(OfMatrix._matmat)
-def times(self: Any, X: Array) -> Array:  # noqa: N803 - SciPy's name
+def times(self: Any, X: Array) -> Array:
     """Multiply by a matrix, which may be sparse."""
     return self.A @ X
 
@@ -288,7 +275,7 @@ def adjoint(self: Any) -> Any:
     return differentiable(OfMatrix)(self.A.conj().T)
 
 
-def aslinearoperator(A: Any) -> Any:  # noqa: N803 - SciPy's name
+def aslinearoperator(A: Any) -> Any:
     """Make an operator of a matrix, as `scipy.sparse.linalg.aslinearoperator` does.
 
     Parameters

@@ -93,9 +93,8 @@ class Iterated(Sparse):
         if info != 0 and not self._exact(x, b):
             raise np.linalg.LinAlgError(
                 f"tape_ad.scipy.sparse.linalg.{self.name}: the equations for the derivative were "
-                "not "
-                "solved to the tolerance, nor by gmres; give it a preconditioner M= or a larger "
-                "rtol="
+                "not solved to the tolerance, nor by gmres; give it a preconditioner M= or a "
+                "larger rtol="
             )
         return x
 
@@ -157,7 +156,7 @@ def iteration(name: str) -> Solver:
     """Make the function that stands for one of SciPy's iterations."""
     solver = getattr(scipy.sparse.linalg, name)
 
-    def public(A: Any, b: Array, *args: Any, **options: Any) -> Any:  # noqa: N803 - SciPy's name
+    def public(A: Any, b: Array, *args: Any, **options: Any) -> Any:
         """Solve ``A @ x = b`` by iteration, as `scipy.sparse.linalg.{name}` does.
 
         Parameters
@@ -177,7 +176,7 @@ def iteration(name: str) -> Solver:
         if args:  # which is allowed of x0 alone
             options["x0"] = args[0]
         if isinstance(A, differentiable(scipy.sparse.linalg.LinearOperator)):
-            A = matrix_of(A)  # noqa: N806 - SciPy's name
+            A = matrix_of(A)
         given = (A, getattr(A, "data", None), joined(b), *options.values())
         ours = isinstance(A, (tuple, SparseArray)) or any(takes_over(type(each)) for each in given)
         if not ours:
@@ -278,12 +277,7 @@ def times_of(options: Any) -> Any:
     return np.linspace(start, stop, endpoint=True if ends is None else ends, **given)
 
 
-def exponential_partial(out: Array, b: Array, matrix: Any, options: Any) -> Any:
-    """Make the partial of `exponential_times`."""
-    return Exponential(matrix, times_of(options), b.ndim == 1)
-
-
-def expm_multiply(A: Any, B: Array, *more: Any, **options: Any) -> Array:  # noqa: N803 - SciPy's names
+def expm_multiply(A: Any, B: Array, *more: Any, **options: Any) -> Array:
     """Multiply by the exponential of a matrix, as `scipy.sparse.linalg.expm_multiply` does.
 
     Parameters
@@ -326,5 +320,8 @@ ITERATIONS: dict[Any, Entry] = {
     iterated: outputs(
         iterated_in_data, iterated_in_right, signature=arguments_of(iterated, "data b")
     ),
-    exponential_times: rule(exponential_partial, signature=arguments_of(exponential_times, "b")),
+    exponential_times: rule(
+        lambda out, b, matrix, options: Exponential(matrix, times_of(options), b.ndim == 1),
+        signature=arguments_of(exponential_times, "b"),
+    ),
 }

@@ -14,7 +14,7 @@ from tape_ad.extend.maps import PlainMap, adjoint
 from tape_ad.extend.patterns import Pattern as Entries
 from tape_ad.extend.patterns import by_columns, reads
 from tape_ad.extend.rules import Entry, arguments_of, overridable, rule, takes_over
-from tape_ad.scipy.linalg.systems import Coefficients, RightHandSide, in_columns, outer
+from tape_ad.scipy.linalg.systems import in_columns, outer, solving
 from tape_ad.scipy.sparse.arrays import Pattern, pattern_of
 
 __all__ = [
@@ -159,12 +159,7 @@ def system_of(data: Array, pattern: Pattern, triangular: tuple[bool, bool] | Non
     return Triangular(data, pattern, sparse_solved, *triangular)
 
 
-def spsolve(
-    A: Any,  # noqa: N803 - SciPy's name
-    b: Array,
-    permc_spec: str | None = None,
-    use_umfpack: bool = True,
-) -> Array:
+def spsolve(A: Any, b: Array, permc_spec: str | None = None, use_umfpack: bool = True) -> Array:
     """Solve ``A @ x = b`` for a sparse matrix, as `scipy.sparse.linalg.spsolve` does.
 
     Parameters
@@ -192,7 +187,7 @@ def spsolve(
     return sparse_solved(data, b, pattern)
 
 
-def spsolve_triangular(A: Any, b: Array, lower: bool = True, *more: Any, **options: Any) -> Array:  # noqa: N803 - SciPy's name
+def spsolve_triangular(A: Any, b: Array, lower: bool = True, *more: Any, **options: Any) -> Array:
     """Solve ``A @ x = b`` for a sparse triangular matrix, as SciPy's function does.
 
     Parameters
@@ -231,23 +226,14 @@ def sparse_parts(name: str, a: Any) -> tuple[Array, Pattern]:
     if parts is None:
         raise UnsupportedArgumentError(
             f"tape_ad.scipy.sparse.linalg.{name}: takes a sparse matrix, got {type(a).__name__}; "
-            "write "
-            "tape_ad.scipy.sparse.csr_array((data, indices, indptr), shape) for one whose elements "
-            "are a handle, or np.linalg.solve for a dense one"
+            "write tape_ad.scipy.sparse.csr_array((data, indices, indptr), shape) for one whose "
+            "elements are a handle, or np.linalg.solve for a dense one"
         )
     return parts
 
 
 SPARSE_SYSTEMS: dict[Any, Entry] = {
-    sparse_solved: rule(
-        lambda out, data, b, pattern, triangular: Coefficients(
-            system_of(data, pattern, triangular), out, b.ndim == 1
-        ),
-        lambda out, data, b, pattern, triangular: RightHandSide(
-            system_of(data, pattern, triangular), b.ndim == 1
-        ),
-        signature=arguments_of(sparse_solved, "data b"),
-    )
+    sparse_solved: rule(*solving(system_of), signature=arguments_of(sparse_solved, "data b"))
 }
 
 
@@ -340,7 +326,7 @@ class Factors:
         return getattr(object.__getattribute__(self, "lu"), name)
 
 
-def splu(A: Any, **options: Any) -> Factors:  # noqa: N803 - SciPy's name
+def splu(A: Any, **options: Any) -> Factors:
     """Factorise a sparse matrix, as `scipy.sparse.linalg.splu` does, to solve with it again.
 
     Parameters
@@ -366,7 +352,7 @@ def splu(A: Any, **options: Any) -> Factors:  # noqa: N803 - SciPy's name
     return Factors(scipy.sparse.linalg.splu(matrix, **options), data, pattern)
 
 
-def spilu(A: Any, **options: Any) -> Factors:  # noqa: N803 - SciPy's name
+def spilu(A: Any, **options: Any) -> Factors:
     """Factorise a constant sparse matrix in part, as `scipy.sparse.linalg.spilu` does.
 
     Parameters
@@ -400,7 +386,7 @@ def spilu(A: Any, **options: Any) -> Factors:  # noqa: N803 - SciPy's name
     return Factors(scipy.sparse.linalg.spilu(matrix, **options), data, pattern)
 
 
-def factorized(A: Any) -> Callable[[Array], Array]:  # noqa: N803 - SciPy's name
+def factorized(A: Any) -> Callable[[Array], Array]:
     """Give a function that solves with a sparse matrix, as `scipy.sparse.linalg.factorized` does.
 
     Parameters

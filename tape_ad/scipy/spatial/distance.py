@@ -118,7 +118,7 @@ def directed_hausdorff_derivation(u: Array, v: Array, *seed: Any, **options: Any
     return metrics.euclidean(u[i], v[j]), i, j
 
 
-def squareform_derivation(X: Array, force: str = "no", checks: bool = True) -> Array:  # noqa: N803 - SciPy's name
+def squareform_derivation(X: Array, force: str = "no", checks: bool = True) -> Array:
     """Pick the elements of one form out of the other; of a matrix, those above the diagonal."""
     x = as_array(X)
     if checks and x.ndim == 2:

@@ -107,13 +107,13 @@ def chebyshev(u: Array, v: Array, w: Array | None = None) -> Array:
     return np.max(d if w is None else np.where(weights_of(w) > 0, d, 0.0), axis=-1)
 
 
-def seuclidean(u: Array, v: Array, V: Array) -> Array:  # noqa: N803 - SciPy's name
+def seuclidean(u: Array, v: Array, V: Array) -> Array:
     """Measure the difference with a variance for each element."""
     variances = as_array(V)
     return euclidean(u, v, 1 / variances.astype(np.float64))
 
 
-def mahalanobis(u: Array, v: Array, VI: Array) -> Array:  # noqa: N803 - SciPy's name
+def mahalanobis(u: Array, v: Array, VI: Array) -> Array:
     """Measure the difference with the inverse of a covariance."""
     d, inverse = u - v, np.atleast_2d(as_array(VI))
     return root(total((d[..., None, :] @ inverse)[..., 0, :] * d))
@@ -217,8 +217,8 @@ LARGE = 2**20
 
 @takes_lists
 def cdist(
-    XA: Array,  # noqa: N803 - SciPy's name
-    XB: Array,  # noqa: N803 - SciPy's name
+    XA: Array,
+    XB: Array,
     metric: str | Callable[..., Array] = "euclidean",
     *,
     out: Array | None = None,
@@ -253,7 +253,7 @@ def cdist(
 
 @takes_lists
 def pdist(
-    X: Array,  # noqa: N803 - SciPy's name
+    X: Array,
     metric: str | Callable[..., Array] = "euclidean",
     *,
     out: Array | None = None,
@@ -390,10 +390,7 @@ class Transposed:
 
 
 def cdist_derivation(
-    XA: Array,  # noqa: N803 - SciPy's name
-    XB: Array,  # noqa: N803 - SciPy's name
-    metric: str | Callable[..., Array] = "euclidean",
-    **kwargs: Any,
+    XA: Array, XB: Array, metric: str | Callable[..., Array] = "euclidean", **kwargs: Any
 ) -> Array:
     """Compute what `cdist` does, of arrays with an axis for each of the sets."""
     xa, xb = points_of("cdist", XA), points_of("cdist", XB)
@@ -412,9 +409,7 @@ def cdist_derivation(
 
 
 def pdist_derivation(
-    X: Array,  # noqa: N803 - SciPy's name
-    metric: str | Callable[..., Array] = "euclidean",
-    **kwargs: Any,
+    X: Array, metric: str | Callable[..., Array] = "euclidean", **kwargs: Any
 ) -> Array:
     """Compute what `pdist` does, of the two points of each pair."""
     x = points_of("pdist", X)

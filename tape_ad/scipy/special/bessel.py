@@ -153,11 +153,6 @@ def hyperbolic(x: Array) -> Array:
     return over_x(x, lambda x: (sp.i0(x) - 1) / (x * x), BESSEL_SERIES, 1) * x
 
 
-def struve_over_x(x: Array) -> Array:
-    """Compute H0(x) / x, for Struve's function H0, also where x is 0."""
-    return over_x(x, lambda x: sp.struve(0.0, x) / x, STRUVE_SERIES, -1)
-
-
 def each_of(*slopes: Callable[[Array], Array]) -> Maker:
     """Make the maker of a function of x with several outputs from their derivatives."""
 
@@ -167,20 +162,14 @@ def each_of(*slopes: Callable[[Array], Array]) -> Maker:
     return maker
 
 
-def fresnel_plus(k: int, outs: tuple[Array, Array], x: Array) -> Array:
+def fresnel(turn: complex) -> Maker:
     """-exp(i x**2), and -2 i x K - exp(-i pi/4) / sqrt(pi), from K = F exp(-i (x**2 + pi/4)).
 
-    For x < 0, SciPy's F has another imaginary part than the integral; this is the integral's slope.
+    That is with i for `turn`, and for -i the conjugate. For x < 0, SciPy's F has another imaginary
+    part than the integral; this is the integral's slope.
     """
-    return -2j * x * outs[1] - PHASE.conjugate() if k else -np.exp(1j * (x * x))
-
-
-def fresnel_minus(k: int, outs: tuple[Array, Array], x: Array) -> Array:
-    """The conjugate of `fresnel_plus`."""
-    return 2j * x * outs[1] - PHASE if k else -np.exp(-1j * (x * x))
-
-
-PHASE = complex(math.sqrt(0.5), math.sqrt(0.5)) / math.sqrt(math.pi)
+    phase = complex(math.sqrt(0.5), -turn.imag * math.sqrt(0.5)) / math.sqrt(math.pi)
+    return lambda k, outs, x: -2 * turn * x * outs[1] - phase if k else -np.exp(turn * (x * x))
 
 
 def bessel_moment(out: Array, a: Array, lmb: Array, nu: Array) -> Array:
@@ -227,16 +216,6 @@ def lowest_term(v: Array, z: Array) -> Array:
     return (0.5 * z) ** v * (sp.rgamma(v + 1.5) / math.sqrt(math.pi))
 
 
-def wright(out: Array, a: Array, b: Array, x: Array) -> Array:
-    """The series of x**k / (k! gamma(a k + b)), DLMF 10.46.1, is that with b + a when derived."""
-    return sp.wright_bessel(a, a + b, x)
-
-
-def log_wright(out: Array, a: Array, b: Array, x: Array) -> Array:
-    """The same relative to the function."""
-    return np.exp(sp.log_wright_bessel(a, a + b, x) - out)
-
-
 BESSEL |= {
     sp.itj0y0: each_of(sp.j0, sp.y0),
     sp.iti0k0: each_of(sp.i0, sp.k0),
@@ -244,20 +223,24 @@ BESSEL |= {
     sp.it2i0k0: each_of(hyperbolic, lambda x: -sp.k0(x) / x),
     sp.itstruve0: lambda out, x: sp.struve(0.0, x),
     sp.itmodstruve0: lambda out, x: sp.modstruve(0.0, x),
-    sp.it2struve0: lambda out, x: -struve_over_x(x),
+    sp.it2struve0: lambda out, x: -over_x(x, lambda x: sp.struve(0.0, x) / x, STRUVE_SERIES, -1),
     sp.itairy: each_of(  # of which SciPy gives rough values, from 1 up to 9.25
         lambda x: sp.airy(x)[0],
         lambda x: sp.airy(x)[2],
         lambda x: sp.airy(-x)[0],
         lambda x: sp.airy(-x)[2],
     ),
-    sp.modfresnelp: fresnel_plus,
-    sp.modfresnelm: fresnel_minus,
+    sp.modfresnelp: fresnel(1j),
+    sp.modfresnelm: fresnel(-1j),
     sp.besselpoly: (bessel_moment, "lmb", "nu"),
     sp.struve: ("v", struve),
     sp.modstruve: ("v", modified_struve),
-    sp.wright_bessel: ("a", "b", wright),
-    sp.log_wright_bessel: ("a", "b", log_wright),
+    # The series of x**k / (k! gamma(a k + b)), DLMF 10.46.1, is that with b + a when derived
+    sp.wright_bessel: ("a", "b", lambda out, a, b, x: sp.wright_bessel(a, a + b, x)),
+    sp.log_wright_bessel: (
+        *("a", "b"),
+        lambda out, a, b, x: np.exp(sp.log_wright_bessel(a, a + b, x) - out),
+    ),
 }
 
 
@@ -395,11 +378,6 @@ def bent(out: Array, x: Array, part: str) -> Array:
     return getattr(whole, part)
 
 
-def ker_bent(out: Array, x: Array) -> Array:
-    """ker'' = -kei - ker' / x."""
-    return -sp.kei(x) - out / x
-
-
 def kei_bent(out: Array, x: Array) -> Array:
     """kei'' = ker - kei' / x, where kei' vanishes at 0."""
     at_pole = np.equal(x, 0)
@@ -429,16 +407,6 @@ def pair(refused: str, equation: Equation, unit: float = 1.0) -> tuple[Any, ...]
         return unit * (equation(value, slope, *arguments) if k else slope)
 
     return *refused.split(), maker
-
-
-def weber(w: Array, slope: Array, v: Array, x: Array) -> Array:
-    """The second derivative of parabolic cylinder functions by the argument, DLMF 12.2.4."""
-    return (0.25 * x * x - v - 0.5) * w
-
-
-def weber_between(w: Array, slope: Array, a: Array, x: Array) -> Array:
-    """The second derivative of Weber's functions by the argument, DLMF 12.14.2."""
-    return (a - 0.25 * x * x) * w
 
 
 def mathieu(values: Any) -> Equation:
@@ -484,12 +452,13 @@ BESSEL |= {
     sp.kei: lambda out, x: sp.keip(x),
     sp.berp: lambda out, x: bent(out, x, "real"),
     sp.beip: lambda out, x: bent(out, x, "imag"),
-    sp.kerp: ker_bent,
+    sp.kerp: lambda out, x: -sp.kei(x) - out / x,
     sp.keip: kei_bent,
     sp.kelvin: kelvin,
-    sp.pbdv: pair("v", weber),
-    sp.pbvv: pair("v", weber),
-    sp.pbwa: pair("a", weber_between),
+    **dict.fromkeys(  # DLMF 12.2.4
+        (sp.pbdv, sp.pbvv), pair("v", lambda w, slope, v, x: (0.25 * x * x - v - 0.5) * w)
+    ),
+    sp.pbwa: pair("a", lambda w, slope, a, x: (a - 0.25 * x * x) * w),  # DLMF 12.14.2
     sp.mathieu_cem: pair("m q", mathieu(sp.mathieu_a), DEGREE),
     sp.mathieu_sem: pair("m q", mathieu(sp.mathieu_b), DEGREE),
     **dict.fromkeys(

@@ -43,11 +43,6 @@ def log_ratio(x: Array, y: Array) -> Array:
         return np.log(np.where(both, 1, x) / np.where(both, 1, y))
 
 
-def rel_entr_first(out: Array, x: Array, y: Array) -> Array:
-    """log(x / y) + 1, and 0 where both are 0."""
-    return log_ratio(x, y) + np.logical_or(x, y)
-
-
 def power_slope(log: Array, lmbda: Array) -> Array:
     """Differentiate (exp(lmbda log) - 1) / lmbda with respect to lmbda, also at 0.
 
@@ -234,7 +229,9 @@ ELEMENTARY: dict[Any, Any] = {
     sp.log_expit: rule(lambda out, x: sp.expit(-x)),
     ufuncs._log1mexp: lambda out, x: -1 / np.expm1(-x),
     sp.entr: lambda out, x: -np.log(x) - 1,
-    sp.rel_entr: rule(rel_entr_first, lambda out, x, y: -ratio(x, y)),
+    sp.rel_entr: rule(
+        lambda out, x, y: log_ratio(x, y) + np.logical_or(x, y), lambda out, x, y: -ratio(x, y)
+    ),
     sp.kl_div: rule(lambda out, x, y: log_ratio(x, y), lambda out, x, y: 1 - ratio(x, y)),
     sp.xlogy: rule(lambda out, x, y: log_beside(x, y), lambda out, x, y: ratio(x, y)),
     sp.xlog1py: rule(lambda out, x, y: log1p_beside(x, y), lambda out, x, y: ratio(x, 1 + y)),

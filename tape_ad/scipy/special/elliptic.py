@@ -207,10 +207,11 @@ def mean_slope(out: Array, a: Array, b: Array) -> Array:
 # Legendre's, in the notation s = sin(phi), d = 1 - m s**2; DLMF 19.25.5, 19.25.9 and 19.4
 
 
-def turns(phi: Array) -> tuple[Array, Array]:
-    """Take an angle apart into half turns and the sine of the rest."""
+def turns(phi: Array) -> tuple[Array, Array, Array]:
+    """Take an angle apart into half turns and the sine of the rest, with the sine's square."""
     n = np.rint(phi * (1 / math.pi))
-    return n, np.sin(phi - math.pi * n)
+    s = np.sin(phi - math.pi * n)
+    return n, s, s * s
 
 
 def turned(n: Array, complete: Array) -> Array:
@@ -222,8 +223,7 @@ def turned(n: Array, complete: Array) -> Array:
 @overridable
 def first_by_m(phi: Array, m: Array) -> Array:
     """dF / dm = s**3 / 6 R_D(1 - s**2, 1, d)."""
-    n, s = turns(phi)
-    square = s * s
+    n, s, square = turns(phi)
     part = sp.elliprd(1 - square, 1.0, 1 - m * square) * (s * square / 6)
     return turned(n, complete_last(m) / 3) + part
 
@@ -231,16 +231,14 @@ def first_by_m(phi: Array, m: Array) -> Array:
 @overridable
 def second_by_m(phi: Array, m: Array) -> Array:
     """dE / dm = -s**3 / 6 R_D(1 - s**2, d, 1)."""
-    n, s = turns(phi)
-    square = s * s
+    n, s, square = turns(phi)
     part = sp.elliprd(1 - square, 1 - m * square, 1.0) * (s * square / 6)
     return -turned(n, complete_first(m) / 3) - part
 
 
 def first_by_m_again(out: Array, phi: Array, m: Array) -> Array:
     """The second derivative of F by m: 3/8 s**5 K."""
-    n, s = turns(phi)
-    square = s * s
+    n, s, square = turns(phi)
     part = algebraic(1 - square, 1.0, 1 - m * square, 1.0, (0, 0, 2, 0))
     complete = 0.75 * algebraic(0.0, 1.0, 1 - m, 1.0, (0, 0, 2, 0))
     return turned(n, complete) + 0.375 * s * square * square * part
@@ -248,8 +246,7 @@ def first_by_m_again(out: Array, phi: Array, m: Array) -> Array:
 
 def second_by_m_again(out: Array, phi: Array, m: Array) -> Array:
     """The second derivative of E by m: -1/8 s**5 K."""
-    n, s = turns(phi)
-    square = s * s
+    n, s, square = turns(phi)
     part = algebraic(1 - square, 1 - m * square, 1.0, 1.0, (0, 1, 1, 0))
     complete = -0.25 * algebraic(0.0, 1 - m, 1.0, 1.0, (0, 1, 1, 0))
     return turned(n, complete) - 0.125 * s * square * square * part

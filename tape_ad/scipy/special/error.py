@@ -84,11 +84,6 @@ def inverse_mills_ratio(x: Array) -> Array:
     return np.where(far, bell(np.where(far, x, 30), 0.5, NORMAL), ratio)
 
 
-def owens_t_first(out: Array, h: Array, a: Array) -> Array:
-    """-exp(-h**2 / 2) erf(a h / sqrt(2)) / (2 sqrt(2 pi)), Owen 1956."""
-    return np.exp(-0.5 * h * h) * sp.erf(a * h * ROOT_HALF) * (-0.5 * NORMAL)
-
-
 def owens_t_second(out: Array, h: Array, a: Array) -> Array:
     """exp(-h**2 (1 + a**2) / 2) / (2 pi (1 + a**2))."""
     square = 1 + a * a
@@ -146,7 +141,10 @@ ERROR: dict[Any, Any] = {
     sp.ndtr: lambda out, x: bell(x, 0.5, NORMAL),
     sp.ndtri: lambda out, y: np.exp(0.5 * out * out) / NORMAL,
     sp.log_ndtr: lambda out, x: inverse_mills_ratio(x),
-    sp.owens_t: (owens_t_first, owens_t_second),
+    sp.owens_t: (  # Owen 1956
+        lambda out, h, a: np.exp(-0.5 * h * h) * sp.erf(a * h * ROOT_HALF) * (-0.5 * NORMAL),
+        owens_t_second,
+    ),
     sp.fresnel: fresnel,
     sp.erfi: lambda out, z: np.exp(z * z) * TWO_OVER_ROOT_PI,
     sp.expi: lambda out, x: np.exp(x) / x,

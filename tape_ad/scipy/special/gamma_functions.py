@@ -276,11 +276,6 @@ def linear(s: Array, end: Array, order: int) -> Series:
     return [s / end, 1 / end, *(0.0 for _ in range(order - 1))]
 
 
-def hurwitz_first(out: Array, x: Array, q: Array) -> Array:
-    """The formula's derivative; nan where SciPy's function is not defined."""
-    return np.where(np.greater(x, 1), zeta_slope(x, q, 1), np.nan)
-
-
 def slope_second(out: Array, x: Array, q: Array, order: int) -> Array:
     """Differentiate d zeta(x, q) / dq = -x zeta(x + 1, q) with respect to x, `order` times."""
     slope = -x * zeta_slope(x + 1, q, order)
@@ -310,6 +305,9 @@ def riemann(out: Array, x: Array) -> Array:
 GAMMA |= {
     ufuncs._riemann_zeta: riemann,
     sp.zetac: riemann,  # less one
-    ufuncs._zeta: (hurwitz_first, lambda out, x, q: -x * sp.zeta(x + 1, q)),
+    ufuncs._zeta: (  # nan where SciPy's function is not defined
+        lambda out, x, q: np.where(np.greater(x, 1), zeta_slope(x, q, 1), np.nan),
+        lambda out, x, q: -x * sp.zeta(x + 1, q),
+    ),
     zeta_slope: (lambda out, x, q, order: zeta_slope(x, q, order + 1), slope_second),
 }

@@ -19,7 +19,7 @@ from tape_ad.scipy.special.noncentral import (
     student_third,
 )
 from tape_ad.scipy.special.shared import sp
-from tape_ad.scipy.stats.expectations import PARTS, SHARES, expectation
+from tape_ad.scipy.stats.expectations import PARTS, SHARES, expectation, less_mean, weighed
 from tape_ad.scipy.stats.families import (
     COMMON,
     Family,
@@ -58,17 +58,6 @@ def kappa_score(y: Array, h: Array, k: Array) -> Array:
     return (k - 1 + (1 - h) * u / (1 - h * u)) / (1 - k * y)
 
 
-def centred(name: str, statistic: Formula) -> Formula:
-    """The score of a density in proportion to u, d log u less its expectation."""
-
-    def score(y: Array, *shapes: Array) -> Array:
-        columns = [np.expand_dims(shape, -1) for shape in shapes]
-        mean = expectation(lambda x: statistic(x, *columns), shapes, name)
-        return statistic(y, *shapes) - mean
-
-    return score
-
-
 def argus_shape(y: Array, chi: Array) -> Array:
     """What argus depends on chi by, but for its norm."""
     return -chi * (1 - y) * (1 + y)
@@ -88,8 +77,7 @@ def gausshyper_shape(statistic: Formula) -> Formula:
         first, second = first + (b - 1) * above, second + (a - 1) * below
         low, high = np.concatenate([low, below], -1), np.concatenate([above, high], -1)
         sizes = np.concatenate([first, second], -1) - c * np.log1p(z * np.exp(low))
-        weights = np.exp(sizes - np.max(sizes, axis=-1, keepdims=True))
-        mean = np.sum(weights * statistic(low, high, c, z), -1) / np.sum(weights, -1)
+        (mean,) = weighed(sizes, statistic(low, high, c, z))
         return statistic(np.log(y), np.log1p(-y), *shapes[2:]) - mean
 
     return score
@@ -127,6 +115,13 @@ def kappa_first_move(y: Array, h: Array, k: Array) -> Array:
     """The move of the variable of kappa4 with its parameter h."""
     u, _, slope = kappa_parts(y, h, k)
     return -(1 - k * y) / u * (1 - h * u) * slope
+
+
+def kappa3_tail(y: Array, a: Array) -> Array:
+    """The logarithm of kappa3's survival function 1 - (1 + a w)**(-1 / a), with w = y**-a."""
+    w = np.clip(y**-a, 1e-300, 1e300)
+    exponent = log_root(w, a)
+    return np.log(exponent / w) + np.log(sp.exprel(-exponent)) - a * np.log(y)
 
 
 def kappa3_move(y: Array, a: Array) -> Array:
@@ -229,13 +224,6 @@ def gengamma_slope(y: Array, a: Array, c: Array) -> Array:
     return np.sign(c) * gammainc_slope(a, y**c, 1)
 
 
-def weighed(logs: Array, *values: Array) -> list[Array]:
-    """Give the means of values along the last axis, with weights by their logarithms."""
-    weights = np.exp(logs - np.max(logs, axis=-1, keepdims=True))
-    whole = np.sum(weights, axis=-1)
-    return [np.sum(weights * value, axis=-1) / whole for value in values]
-
-
 def columns(*operands: Array) -> list[Array]:
     """Put an axis for terms behind those of the operands."""
     return [np.expand_dims(x, -1) for x in np.broadcast_arrays(*operands)]
@@ -308,7 +296,7 @@ SPECIAL_FAMILIES: dict[str, Family] = {
         lambda y, skew: -(2 * y + skew) / (2 + skew * y),
         (Shape(pearson_score, slope=pearson_slope),),
     ),
-    "argus": Family(shapes=(Shape(centred("argus", argus_shape)),)),
+    "argus": Family(shapes=(Shape(less_mean(expectation, "argus", argus_shape)),)),
     "gausshyper": Family(
         lambda y, a, b, c, z: ratio(a - 1, y) - ratio(b - 1, 1 - y) - c * z / (1 + z * y),
         (
@@ -353,6 +341,7 @@ LINES: dict[tuple[str, str], Formula] = {
     ("ncf", "cdf"): lambda y, m, n, nc: sp.ncfdtr(m, n, nc, y),
     ("nct", "pdf"): lambda y, df, nc: student_third(y, df, nc, y),
     ("nct", "cdf"): lambda y, df, nc: sp.nctdtr(df, nc, y),
+    ("kappa3", "logsf"): kappa3_tail,
     ("norminvgauss", "cdf"): lambda y, a, b: copied_object(scipy.stats.norminvgauss)._sf(-y, a, -b),
 }
 """What stands for SciPy's lines of a method in standard form, if they are missing or compiled."""
@@ -382,6 +371,7 @@ FAMILIES: dict[str, Family] = {
         )
     ),
     "erlang": Family(None, (None,)),
+    "rice": Family(shapes=(Shape(move=lambda y, b: sp.i1e(y * b) / sp.i0e(y * b)),)),
     "kappa3": Family(shapes=(Shape(move=kappa3_move),)),
     "ncx2": Family(
         lambda y, df, nc: ratio(0.5 * df - 1, y) - 0.5 + 0.5 * nc * chi_rise(y, df, nc),

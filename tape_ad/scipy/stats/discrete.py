@@ -15,7 +15,7 @@ from tape_ad.extend.arrays import Array, any_handle, as_array, joined, primal
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.special.shared import sp
 from tape_ad.scipy.stand_ins import stands_for
-from tape_ad.scipy.stats.expectations import by_counting
+from tape_ad.scipy.stats.expectations import by_counting, less_mean, weighed
 from tape_ad.scipy.stats.families import DERIVED, PLAIN, Family, Shape
 from tape_ad.scipy.stats.methods import distributions_of, pmf
 
@@ -28,17 +28,6 @@ def skellam(i: int) -> Shape:
         return beside / pmf(k, *rates, 0.0, name="skellam") - 1
 
     return Shape(score)
-
-
-def less_mean(name: str, statistic: Callable[..., Array]) -> Callable[..., Array]:
-    """The score of probabilities in proportion to u, d log u less its expectation."""
-
-    def score(k: Array, *shapes: Array) -> Array:
-        columns = [np.expand_dims(shape, -1) for shape in shapes]
-        mean = by_counting(lambda i: statistic(i, *columns), shapes, name)
-        return statistic(k, *shapes) - mean
-
-    return score
 
 
 def urn_score(k: Array, total: Array, n: Array, draws: Array, odds: Array) -> Array:
@@ -66,9 +55,7 @@ def urn_score(k: Array, total: Array, n: Array, draws: Array, odds: Array) -> Ar
     v = np.exp(low + np.sinh(STEPS) / np.sqrt(bends))
     logs = np.log(v) - whole * v + np.log(np.cosh(STEPS))
     logs = logs + sp.xlogy(k, -np.expm1(-odds * v)) + sp.xlogy(others, -np.expm1(-v))
-    weights = np.exp(logs - np.max(logs, axis=-1, keepdims=True))
-    slope = k * fall(odds * v) / odds - left * v
-    mean = np.sum(weights * slope, axis=-1) / np.sum(weights, axis=-1)
+    (mean,) = weighed(logs, k * fall(odds * v) / odds - left * v)
     by_norm = (left / whole)[..., 0]
     return np.where(np.greater(d[..., 0], 0), mean + by_norm, 0.0)
 
@@ -86,10 +73,10 @@ KNOWN: dict[str, tuple[Shape | None, ...]] = {
     "boltzmann": (DERIVED, None),
     "skellam": (skellam(-1), skellam(1)),
     **dict.fromkeys(("betabinom", "betanbinom"), (None, DERIVED, DERIVED)),
-    "zipfian": (Shape(less_mean("zipfian", lambda k, a, n: -np.log(k))), None),
+    "zipfian": (Shape(less_mean(by_counting, "zipfian", lambda k, a, n: -np.log(k))), None),
     "nchypergeom_fisher": (
         *(None, None, None),
-        Shape(less_mean("nchypergeom_fisher", lambda k, m, n, draws, odds: k / odds)),
+        Shape(less_mean(by_counting, "nchypergeom_fisher", lambda k, m, n, draws, odds: k / odds)),
     ),
     "nchypergeom_wallenius": (None, None, None, Shape(urn_score)),
     **dict.fromkeys(("hypergeom", "nhypergeom"), (None, None, None)),

@@ -152,6 +152,26 @@ def by_counting(function: Integrand, shapes: Sequence[Array], name: str) -> Arra
     return total(chances, function(numbers), np.True_)
 
 
+def less_mean(
+    expected: Callable[..., Array], name: str, statistic: Callable[..., Array]
+) -> Callable[..., Array]:
+    """The score of a density or probabilities in proportion to u: d log u less its expectation."""
+
+    def score(y: Array, *shapes: Array) -> Array:
+        columns = [np.expand_dims(shape, -1) for shape in shapes]
+        mean = expected(lambda x: statistic(x, *columns), shapes, name)
+        return statistic(y, *shapes) - mean
+
+    return score
+
+
+def weighed(logs: Array, *values: Array) -> list[Array]:
+    """Give the means of values along the last axis, with weights by their logarithms."""
+    weights = np.exp(logs - np.max(logs, axis=-1, keepdims=True))
+    whole = np.sum(weights, axis=-1)
+    return [np.sum(weights * value, axis=-1) / whole for value in values]
+
+
 def moment_of(letter: str, shapes: Sequence[Array], name: str, kink: Array | None = None) -> Array:
     """Give a moment in standard form by the letter that SciPy has for it, or the entropy for "e".
 

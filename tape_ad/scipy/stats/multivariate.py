@@ -38,13 +38,7 @@ GENERATORS = scipy.stats._multivariate
 
 
 @stands_for(GENERATORS._PSD.__init__)
-def factor(
-    self: Any,
-    M: Array,  # noqa: N803 - SciPy's name
-    *args: Any,
-    allow_singular: bool = True,
-    **options: Any,
-) -> None:
+def factor(self: Any, M: Array, *args: Any, allow_singular: bool = True, **options: Any) -> None:
     """Factor the inverse of a positive definite matrix, and compute its determinant.
 
     Raises
@@ -79,13 +73,7 @@ def of_wishart(
 
 @stands_for(GENERATORS.wishart_gen._logpdf)
 def wishart(
-    self: Any,
-    x: Array,
-    dim: int,
-    df: Array,
-    scale: Array,
-    log_det_scale: Array,
-    C: Array,  # noqa: N803 - SciPy's name
+    self: Any, x: Array, dim: int, df: Array, scale: Array, log_det_scale: Array, *_: Any
 ) -> Array:
     """The logarithm of Wishart's density, of all points at once."""
     x = np.moveaxis(x, -1, 0)
@@ -94,12 +82,7 @@ def wishart(
 
 @stands_for(GENERATORS.invwishart_gen._logpdf)
 def inverse_wishart(
-    self: Any,
-    x: Array,
-    dim: int,
-    df: Array,
-    log_det_scale: Array,
-    C: Array,  # noqa: N803 - SciPy's name
+    self: Any, x: Array, dim: int, df: Array, log_det_scale: Array, C: Array
 ) -> Array:
     """The logarithm of the density of the inverse of such a matrix."""
     x = np.moveaxis(x, -1, 0)

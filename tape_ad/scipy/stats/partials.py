@@ -244,11 +244,14 @@ class At:
             density = self.density(y)
             return density, np.equal(density, 0) | at_pole(density, y)
         logs = self.standard(logpdf, y)
-        return np.exp(logs - self.out), np.equal(logs, -np.inf) | at_pole(logs, y)
+        none = np.equal(logs, -np.inf)
+        if body_of(self.name, self.method) is not None:  # which has the slope of what is lost
+            none = none & ~(np.isfinite(self.out) & np.less(self.out, FAR))
+        return np.exp(logs - self.out), none | at_pole(logs, y)
 
     def farther(self, slope: Array, y: Array, position: int, still: Array) -> Array:
         """Replace the derivative of a large logarithm, of which a difference has no digits."""
-        far = np.less(self.out, -100) & self.method.startswith("log")
+        far = np.less(self.out, FAR) & self.method.startswith("log")
         if not is_traced(far) and not np.count_nonzero(far):
             return slope
         try:
@@ -372,6 +375,9 @@ class At:
 
 
 LOC, SCALE = np.zeros(()), np.ones(())
+
+FAR = -100.0
+"""Below which logarithm of a probability its slope is that of SciPy's own lines for it."""
 
 
 def densities(at: At, position: int, last: int) -> Array:

@@ -437,7 +437,8 @@ def parametrized(kind: Any, key: Any) -> Any:
 def reduced(kind: type) -> Any:
     """Say how a copied class is pickled: by its original; one that a user derives, by its name."""
     original = original_of(kind)
-    return kind.__qualname__ if original is kind else (copied_class, (original,))
+    again = sys.modules[f"{__package__}.decorator"].copied_again  # with which all is imported
+    return kind.__qualname__ if original is kind else (again, (original,))
 
 
 def class_of(maker: Any, meta: Any, kind: type, bases: tuple[type, ...], body: Any) -> Any:

@@ -207,6 +207,11 @@ def copied(function: Any) -> Any:
     return calling
 
 
+def copied_again(kind: type) -> Any:
+    """Give the copy of a class where a pickle of it, or of an object of it, is loaded."""
+    return classes.copied_class(kind)
+
+
 def reason_of(error: BaseException) -> BaseException | None:
     """Give the error of ours that code was handling when it raised one that says less."""
     handled = error.__cause__ or error.__context__

@@ -1,5 +1,6 @@
 """The types that a handle stands for: `isinstance`, `type`, `float` and others in copies."""
 
+import copyreg
 import functools
 import operator
 import sys
@@ -135,9 +136,6 @@ class Standing(type):
     def __repr__(cls) -> str:
         return repr(cls.original)
 
-    def __reduce__(cls) -> Any:
-        return getattr, (sys.modules[cls.original.__module__], cls.original.__qualname__)
-
 
 def standing(original: type, **body: Any) -> Any:
     """Make a class that stands for another."""
@@ -269,6 +267,20 @@ class ComplexKind(Standing):
 
 standing_for(complex, as_array_of(np.dtype(complex)))
 KNOWN[complex].__class__ = ComplexKind
+
+
+def stand_in_of(original: type) -> Any:
+    """Give the class that stands for another; by this it is found again where it was pickled."""
+    return KNOWN[original]
+
+
+def reduced_stand_in(kind: Standing) -> Any:
+    """Say how a class that stands for another is pickled."""
+    return stand_in_of, (kind.original,)
+
+
+for _meta in (Standing, ComplexKind):
+    copyreg.pickle(_meta, reduced_stand_in)
 
 
 def tells_apart(frame: types.FrameType) -> bool:

@@ -19,7 +19,6 @@ from tape_ad.interop.autograd.numpy.numpy_vjps import (
     unbroadcast_f,
 )
 from tape_ad.interop.autograd.test_util import check_grads
-from tape_ad.interop.autograd.util import quick_grad_check
 from tests.interop.autograd.running import same
 
 VECTOR = np.array([2.0, 3.0])
@@ -116,21 +115,6 @@ def test_a_vjp_that_gives_the_wrong_number_of_cotangents_is_refused() -> None:
     extend.defvjp_argnums(pair, lambda argnums, ans, args, kwargs: lambda g: [g])
     with pytest.raises(OutputError, match="1 cotangents for the 2 arguments"):
         ag.grad(pair, (0, 1))(2.0, 3.0)
-
-
-def test_the_methods_of_the_first_releases_warn_and_work() -> None:
-    product: Any = core.primitive(lambda x, y: x * y)
-    with pytest.warns(DeprecationWarning, match="defgrad is deprecated"):
-        product.defgrad(lambda ans, x, y: lambda g: g * y)
-    with pytest.warns(DeprecationWarning, match="defvjp is deprecated"):
-        product.defvjp(lambda g, ans, vs, gvs, x, y: g * np.ones(vs.shape) * x, argnum=1)
-    assert ag.grad(product, (0, 1))(2.0, 3.0) == (3.0, 2.0)
-    zero: Any = ag.primitive(lambda x, y: x * 0 + y)
-    with pytest.warns(DeprecationWarning, match="is_zero is deprecated"):
-        zero.defvjp_is_zero([0])
-    assert ag.grad(zero)(2.0, 3.0) == 0.0
-    with pytest.warns(DeprecationWarning, match="check_grads"):
-        quick_grad_check(lambda x, y: x**2 + y, 1.0, (2.0,))
 
 
 # Spaces, flattening, fixed points, checks
