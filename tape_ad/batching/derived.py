@@ -77,8 +77,9 @@ def listed(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
 
     if not any(isinstance(x, (list, tuple)) for x in args):
         raise Looped
-    ndim = max(map(ndim_in, args))
-    return function(*[aligned(x, ndim) for x in args], **kwargs)
+    ndim = max(map(ndim_in, (*args, *kwargs.values())))
+    options = {name: aligned(x, ndim) for name, x in kwargs.items()}
+    return function(*[aligned(x, ndim) for x in args], **options)
 
 
 def cast(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:

@@ -1212,6 +1212,7 @@ def test_values_at_infinite_knots_are_those_of_one() -> None:
         lambda x: np.sum(np.diff(x, prepend=x[1], append=1.0) ** 2),
         lambda x: np.sum(np.pad(x, 2, mode="median") ** 2),
         lambda x: np.sum(np.real_if_close(x + 0j) ** 2),
+        lambda x: np.sum(np.select([x > x[0], [True, False, True]], [x * x, 1.0], default=x[0])),
     ],
 )
 def test_what_is_computed_at_once_by_lines_of_numpys_names(function: Any, transform: Any) -> None:
