@@ -37,6 +37,8 @@ def elementwise(batch: Batch, function: Function, args: Any, kwargs: Options) ->
 
     In the order that is asked for, each lies by itself.
     """
+    if function is np.copy and len(args) == 2:
+        args, kwargs = args[:1], {**kwargs, "order": args[1]}
     if kwargs.get("order", "K") != "K":
         options = {name: x for name, x in kwargs.items() if name != "order"}
         out = elementwise(batch, function, args, options)

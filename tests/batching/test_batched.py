@@ -901,6 +901,10 @@ MADE: dict[str, Callable[[Any], Any]] = {
     "meshgrid": lambda x: np.meshgrid(x[0], GRID[0])[0],
     "gradient": lambda x: np.gradient(x.T, axis=0),
     "partition": lambda x: np.partition(x.T, 1, axis=0),
+    "delete": lambda x: np.delete(x, [0, 2], axis=1),
+    "pad a turned one": lambda x: np.pad((x + 1).T, 1),
+    "round a turned one": lambda x: np.round((x + 1).T, 1) * (x + 1).T,
+    "vander": lambda x: np.vander(x[0]),
 }
 
 
@@ -938,7 +942,9 @@ def written_through_ravel(x: Any) -> Any:
         lambda x: np.ravel(x, order="A") * np.arange(12.0),
         lambda x: np.reshape(x[:, :2], -1, order="A"),
         lambda x: np.ravel(2 * x, order="A"),
-        lambda x: np.ravel(np.copy(x, order="A"), order="K"),
+        lambda x: np.ravel(np.copy(x, "A"), order="K"),
+        lambda x: np.ravel(np.delete(x.T, 1, axis=0), order="K"),
+        lambda x: np.ravel(np.insert(x.T, 1, x[0, 0], axis=0), order="K"),
         lambda x: np.ravel(np.add(x, 1, order="A"), order="K"),
         lambda x: np.ravel(np.sin(2 * x, order="A"), order="K"),
         lambda x: np.ravel(x.astype(np.float32, order="A"), order="K"),
