@@ -37,6 +37,8 @@ def elementwise(batch: Batch, function: Function, args: Any, kwargs: Options) ->
 
     In the order that is asked for, each lies by itself.
     """
+    if function is np.copy and len(args) == 2:
+        args, kwargs = args[:1], {**kwargs, "order": args[1]}
     if kwargs.get("order", "K") != "K":
         options = {name: x for name, x in kwargs.items() if name != "order"}
         out = elementwise(batch, function, args, options)
@@ -77,8 +79,9 @@ def listed(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
 
     if not any(isinstance(x, (list, tuple)) for x in args):
         raise Looped
-    ndim = max(map(ndim_in, args))
-    return function(*[aligned(x, ndim) for x in args], **kwargs)
+    ndim = max(map(ndim_in, (*args, *kwargs.values())))
+    options = {name: aligned(x, ndim) for name, x in kwargs.items()}
+    return function(*[aligned(x, ndim) for x in args], **options)
 
 
 def cast(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:

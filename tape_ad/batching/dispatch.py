@@ -27,6 +27,7 @@ from tape_ad.batching.decisions import AgainError, doubt, members_of, part
 from tape_ad.batching.derived import elementwise, like_one
 from tape_ad.batching.indexing import item_of_all, written_to_all
 from tape_ad.batching.products import generalized
+from tape_ad.batching.shapes import laid_out, layout_of
 from tape_ad.batching.tables import handler_of
 from tape_ad.record.dispatch import record_call
 from tape_ad.record.messages.callers import caller
@@ -118,6 +119,9 @@ def handled(batch: Batch, handler: Handler, function: Function, args: Any, kwarg
     out = handler(batch, function, args, kwargs)
     if is_of(out, batch):
         raise Looped  # as there are arrays of the batch in a list that it has not looked at
+    if keeps_order(function, args) and is_of(args[0], batch):
+        order, found = layout_of(args[0], "A"), BatchedArray(out, batch)
+        out = out if layout_of(found, "A") == order else laid_out(found, order)
     view = known_facts(function).view
     kept = view or function is np.astype
     number = kept and is_number(args[0])
@@ -126,6 +130,13 @@ def handled(batch: Batch, handler: Handler, function: Function, args: Any, kwarg
     if view and not number and is_of(args[0], batch) and function is not viewed:
         note_copied(function, args, kwargs, result)
     return result
+
+
+def keeps_order(function: Function, args: Any) -> bool:
+    """Tell whether a result lies in Fortran's order just where the first argument does."""
+    if function is np.delete:
+        return len(args) > 1 and isinstance(args[1], (int, slice))
+    return function in (np.pad, np.insert, np.round, np.around)
 
 
 OF_VALUES = (ValueError, ArithmeticError, IndexError)

@@ -54,6 +54,8 @@ def flags_of_one(x: BatchedArray) -> Any:
 def layout_of(x: BatchedArray, order: Any) -> str:
     """Say in which order each is read, or written: C's or Fortran's, or K if that is asked for."""
     order = str(order).upper()
+    if order not in ("C", "F", "A", "K"):
+        raise Looped  # where it is refused
     layout = flags_of_one(x)
     is_turned = layout is not None and layout.f_contiguous and not layout.c_contiguous
     return ("F" if is_turned else "C") if order == "A" else order

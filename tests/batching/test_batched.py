@@ -901,6 +901,10 @@ MADE: dict[str, Callable[[Any], Any]] = {
     "meshgrid": lambda x: np.meshgrid(x[0], GRID[0])[0],
     "gradient": lambda x: np.gradient(x.T, axis=0),
     "partition": lambda x: np.partition(x.T, 1, axis=0),
+    "delete": lambda x: np.delete(x, [0, 2], axis=1),
+    "pad a turned one": lambda x: np.pad((x + 1).T, 1),
+    "round a turned one": lambda x: np.round((x + 1).T, 1) * (x + 1).T,
+    "vander": lambda x: np.vander(x[0]),
 }
 
 
@@ -938,7 +942,9 @@ def written_through_ravel(x: Any) -> Any:
         lambda x: np.ravel(x, order="A") * np.arange(12.0),
         lambda x: np.reshape(x[:, :2], -1, order="A"),
         lambda x: np.ravel(2 * x, order="A"),
-        lambda x: np.ravel(np.copy(x, order="A"), order="K"),
+        lambda x: np.ravel(np.copy(x, "A"), order="K"),
+        lambda x: np.ravel(np.delete(x.T, 1, axis=0), order="K"),
+        lambda x: np.ravel(np.insert(x.T, 1, x[0, 0], axis=0), order="K"),
         lambda x: np.ravel(np.add(x, 1, order="A"), order="K"),
         lambda x: np.ravel(np.sin(2 * x, order="A"), order="K"),
         lambda x: np.ravel(x.astype(np.float32, order="A"), order="K"),
@@ -1212,6 +1218,7 @@ def test_values_at_infinite_knots_are_those_of_one() -> None:
         lambda x: np.sum(np.diff(x, prepend=x[1], append=1.0) ** 2),
         lambda x: np.sum(np.pad(x, 2, mode="median") ** 2),
         lambda x: np.sum(np.real_if_close(x + 0j) ** 2),
+        lambda x: np.sum(np.select([x > x[0], [True, False, True]], [x * x, 1.0], default=x[0])),
     ],
 )
 def test_what_is_computed_at_once_by_lines_of_numpys_names(function: Any, transform: Any) -> None:

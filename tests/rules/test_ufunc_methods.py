@@ -140,6 +140,22 @@ def test_results_are_not_assigned_to_another_shape(name: str) -> None:
     np.testing.assert_array_equal(out.data, np.zeros((3, 2)))
 
 
+@pytest.mark.parametrize("ufunc", [np.divide, np.logaddexp, np.logaddexp2], ids=function_name)
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_is_left_out_of_a_reduction_is_left_out_of_tangents(
+    ufunc: np.ufunc, bad: float
+) -> None:
+    def reduced(x: Any) -> Any:
+        return ufunc.reduce(x, initial=1.0, where=np.array([False, True, True]))
+
+    x, t = np.array([bad, 2.0, 3.0]), np.array([1.0, -1.0, 0.5])
+    slopes = ta.grad(reduced)(x)
+    np.testing.assert_allclose(ta.jvp(reduced, (x,), (t,))[1], slopes @ t, rtol=1e-14)
+    curvature = ta.jvp(ta.grad(reduced), (x,), (t,))[1]
+    np.testing.assert_allclose(curvature, ta.hessian(reduced)(x) @ t, rtol=1e-14)
+    assert slopes[0] == curvature[0] == 0
+
+
 def test_a_method_without_a_rule_says_so() -> None:
     with pytest.raises(NoRuleError, match=r"np\.arctan2\.accumulate has no rule"):
         np.arctan2.accumulate(handle([1.0, 2.0]))

@@ -322,7 +322,7 @@ def vander(x: Array, N: int | None = None, increasing: bool = False) -> Array:  
     first = np.ones((len(x), min(count, 1)), np.promote_types(x.dtype, int))
     later = np.broadcast_to(x[:, None], (len(x), max(count - 1, 0)))
     powers = np.multiply.accumulate(np.concatenate((first, later), axis=1), axis=1)
-    return powers if increasing else powers[:, ::-1]
+    return powers if increasing else np.copy(powers[:, ::-1], order="C")
 
 
 # Searching

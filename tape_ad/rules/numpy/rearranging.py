@@ -292,7 +292,11 @@ def delete(arr: Array, obj: Any, axis: int | None) -> Array:
     """Take what is left without some places; see `numpy.delete`."""
     arr = as_array(arr)
     arr, axis = (np.ravel(arr), 0) if axis is None else (arr, normalize_axis_index(axis, arr.ndim))
-    return np.take(arr, np.delete(np.arange(arr.shape[axis]), constant(obj)), axis)
+    places = constant(obj)
+    kept = np.delete(np.arange(arr.shape[axis]), places)
+    if isinstance(places, slice) or (np.size(places) == 1 and np.asarray(places).dtype != bool):
+        return np.take(arr, kept, axis)
+    return arr[(*(slice(None),) * axis, kept)]  # which lies in memory as NumPy's result does
 
 
 def insert(arr: Array, values: Array, obj: Any, axis: int | None) -> Array:

@@ -149,6 +149,12 @@ def apply_along_axis(
     return np.moveaxis(together, range(-added, 0), range(axis, axis + added))
 
 
+def is_listed(thing: Any, kinds: Any) -> bool:
+    """Stand in for `isinstance` in NumPy's `piecewise`: masks of a batch are conditions too."""
+    of_conditions = type(kinds) is tuple
+    return isinstance(thing, kinds) or (of_conditions and getattr(thing, "ndim", 0) > 0)
+
+
 def put_along_axis(arr: Array, indices: Any, values: Any, axis: int | None = -1) -> None:
     """Assign by indices along one axis; see `numpy.put_along_axis`."""
     if axis is None or np.ndim(indices) != arr.ndim:
@@ -182,7 +188,8 @@ SELECTING: dict[Any, Entry] = {
     ),
     np.select: each(selected, signature=select_signature, compute=select),
     np.apply_along_axis: Derivation(apply_along_axis),
-    **own(np.apply_over_axes, np.piecewise),
+    **own(np.apply_over_axes),
+    **own(np.piecewise, isinstance=is_listed),
     # Where elements are, as plain data
     **constants(np.nonzero, facts=facts.SHAPED_BY_VALUES),
     **constants(np.flatnonzero, facts=facts.SHAPED_BY_VALUES.also(body=bodies.flat_nonzero)),

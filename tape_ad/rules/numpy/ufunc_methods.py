@@ -44,7 +44,7 @@ def logarithm_partial(exp: Exponential) -> Maker:
     ) -> LinearMap:
         a, axes = as_cast(a, out), axes_of(a.ndim, axis)
         kept = out if keepdims else out[expanding_key(a.ndim, axes)]
-        weights = exp(difference(a, kept))
+        weights = exp(difference(np.where(where, a, kept), kept))
         return selecting(where, WeightedSum(weights, a.ndim, axes, keepdims))
 
     return quiet(partial)
@@ -85,7 +85,7 @@ def quotient_partial(
     axes = axes_of(a.ndim, axis)
     if initial is None and not axes:
         return selecting(where, SAME)
-    a = as_cast(a, out)
+    a = np.where(where, as_cast(a, out), 1)
     kept = out if keepdims else out[expanding_key(a.ndim, axes)]
     weights = -kept / a
     if initial is None:

@@ -87,9 +87,7 @@ def as_array_handle(value: Any) -> Any:
         value = value.tolist()
     handle = array_of(value) if isinstance(value, SEQUENCES) else value
     handle = np.positive(handle) if is_pythons(handle) else handle
-    if hasattr(handle, "batch_here") or not is_number(handle):
-        return handle
-    return np.reshape(np.stack([handle]), ())  # NumPy makes an array of a number
+    return np.copy(handle) if is_number(handle) else handle  # NumPy makes an array of a number
 
 
 def array_handle_of(

@@ -49,6 +49,21 @@ def test_gradients_of_compiled_and_batched_ones() -> None:
     np.testing.assert_allclose(ta.batched(ta.grad(loss))(points), expected, rtol=1e-13)
 
 
+@ta.differentiable
+def floored(x: Any) -> Any:
+    """Make an array of a number, and write to it."""
+    total = np.asarray(np.sum(x**2))
+    total[total < 1] = 1
+    return total
+
+
+def test_an_array_of_a_number_of_each_is_written_to() -> None:
+    points = np.stack([X, 2 * X, 0.1 * X])
+    np.testing.assert_allclose(ta.batched(floored)(points), [floored(x) for x in points])
+    slopes = ta.batched(ta.grad(floored))(points)
+    np.testing.assert_allclose(slopes, [2 * X, 4 * X, 0 * X])
+
+
 def test_a_handle_within_an_object_is_not_given_away() -> None:
     class Result:
         def __init__(self, total: Any) -> None:
