@@ -4,7 +4,7 @@
 
     python -m benchmarks.gradbench.timings              # two minutes; jax and torch if there
     python -m benchmarks.gradbench.timings --quick      # smaller
-    python -m benchmarks.gradbench.timings --cpp PATH   # derivatives of ten evals, beside C++
+    python -m benchmarks.gradbench.timings --cpp PATH   # ten evals beside C++; three minutes
 
 All on one core, in turns, medians. The data are of ADBench's sizes and made up here. PATH is a
 checkout of GradBench, whose tool in C++ written by hand is compiled there by g++ or clang++, or by
