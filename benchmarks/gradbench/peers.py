@@ -101,16 +101,17 @@ def jax_hand(arguments: tuple[Any, ...]) -> Call | None:
             absolutes.append(relative if parent < 0 else absolutes[parent] @ relative)
         bones = jnp.stack(absolutes)[:, :3] @ hand["inverse_base_absolutes"]
         corners = hand["weighted"] @ jnp.swapaxes(bones, 1, 2).reshape(-1, 3) * hand["mirror"]
-        corners = corners @ rotation(theta[:3]).T + theta[3:6]
+        corners = (corners @ rotation(theta[:3]).T + theta[3:6])[hand["chosen"]]
         u, v = us[:, :1], us[:, 1:]
-        place = u * corners[0] + v * corners[1] + (1 - u - v) * corners[2]
-        return (points - place).ravel()
+        along, across = corners[0] - corners[2], corners[1] - corners[2]
+        return (points - (corners[2] + u * along + v * across)).ravel()
 
     def jacobian(theta: Any, us: Any, hand: Any, points: Any) -> Any:
         def moved(steps: Any) -> Any:
-            return residuals(theta + steps[2:], us + steps[:2], hand, points)
+            return residuals(theta, us + steps, hand, points)
 
-        return jax.jacfwd(moved)(jnp.zeros(2 + len(theta)))
+        by_theta = jax.jacfwd(residuals)(theta, us, hand, points)
+        return jnp.concatenate([jax.jacfwd(moved)(jnp.zeros(2)), by_theta], axis=1)
 
     compiled = jax.jit(jacobian)
     given = jax.tree.map(jnp.asarray, (theta, us, hand, points))

@@ -1,4 +1,4 @@
-"""What a function of an eval is made of."""
+"""What a function of an eval is made of, and how far two answers may be apart."""
 
 from collections.abc import Callable
 from typing import Any
@@ -43,3 +43,16 @@ class Task:
 
 
 Tasks = dict[str, Task]
+
+
+def differences(x: Any, y: Any) -> Any:
+    """ADBench's: relative for what is large, absolute for what is small."""
+    x, y = np.asarray(x, float), np.asarray(y, float)
+    return np.abs(x - y) / np.maximum(1, np.abs(x) + np.abs(y))
+
+
+def agree(x: Any, y: Any) -> bool:
+    """Say whether answers of any structure are the same to 1e-8."""
+    if isinstance(x, dict):
+        return x.keys() == y.keys() and all(agree(each, y[name]) for name, each in x.items())
+    return np.shape(x) == np.shape(y) and bool((differences(x, y) <= 1e-8).all())

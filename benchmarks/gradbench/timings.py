@@ -2,11 +2,14 @@
 
 ::
 
-    python -m benchmarks.gradbench.timings           # two minutes; jax and torch if there
-    python -m benchmarks.gradbench.timings --quick   # smaller
+    python -m benchmarks.gradbench.timings              # two minutes; jax and torch if there
+    python -m benchmarks.gradbench.timings --quick      # smaller
+    python -m benchmarks.gradbench.timings --cpp PATH   # ten evals beside C++; three minutes
 
-All in one process on one core, in turns, medians. The data are of ADBench's sizes and made up here.
-The exit status is 1 when two disagree; a missed time is printed, and changes nothing.
+All on one core, in turns, medians. The data are of ADBench's sizes and made up here. PATH is a
+checkout of GradBench, whose tool in C++ written by hand is compiled there by g++ or clang++, or by
+what CXX says; the least times of both are compared. The exit status is 1 when two disagree; a
+missed time is printed, and changes nothing.
 """
 
 import argparse
@@ -14,7 +17,8 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 from benchmarks.__main__ import ONE_THREAD
@@ -27,40 +31,15 @@ if __name__ == "__main__":
 
 import numpy as np
 import scipy.sparse
-from attrs import frozen
 
 import tape_ad as ta
 from benchmarks.gradbench import by_hand, peers
 from benchmarks.gradbench.evals import ba, ht
+from benchmarks.gradbench.inputs import SIZES, bundle, hand, of_all_evals
+from benchmarks.gradbench.other_tools import beside_cpp, missing
+from benchmarks.gradbench.timing import Timing
 
 Call = Callable[[], Any]
-
-
-@frozen
-class Timing:
-    """Two times, in seconds, and how they should compare.
-
-    Attributes
-    ----------
-    what, beside : str
-    ours, theirs : float
-    at_most : float
-        The greatest ratio of ours to theirs that is aimed at.
-    """
-
-    what: str
-    beside: str
-    ours: float
-    theirs: float
-    at_most: float
-
-    def __str__(self) -> str:
-        ratio = self.ours / self.theirs
-        word = "" if ratio <= self.at_most else "  MISSED"
-        return (
-            f"{self.what:46} {1e3 * self.ours:9.2f} ms  {self.beside:28}"
-            f" {1e3 * self.theirs:10.2f} ms  ratio {ratio:.3g}, aim {self.at_most:g}{word}"
-        )
 
 
 def medians(calls: list[Call], rounds: int) -> list[float]:
@@ -75,14 +54,6 @@ def medians(calls: list[Call], rounds: int) -> list[float]:
             call()
             kept.append(time.perf_counter() - begin)
     return [statistics.median(each) for each in times]
-
-
-def bundle(n: int, m: int, p: int) -> dict[str, Any]:
-    """Make an instance of a size of ADBench's, with a camera of the usual kind."""
-    camera = [0.0157, -0.0128, -0.0044, -0.034, -0.1075, 1.12, 399.75, 3.1, 2.0, -3.2e-3, 5.9e-4]
-    return {"n": n, "m": m, "p": p, "cam": camera, "x": [-0.61, 0.57, -1.85], "w": 0.5} | {
-        "feat": [-332.65, 262.09]
-    }
 
 
 def bundle_adjustment(size: tuple[int, int, int], rounds: int, colours: bool) -> list[Timing]:
@@ -122,30 +93,6 @@ def bundle_adjustment(size: tuple[int, int, int], rounds: int, colours: bool) ->
     return rows
 
 
-def hand(count: int, vertices: int) -> dict[str, Any]:
-    """Make a hand and as many measured points, on places of triangles."""
-    rng = np.random.default_rng(0)
-    bones = 22
-    nearby = rng.dirichlet(np.full(bones, 0.1), vertices)
-    small = np.eye(4) + rng.normal(size=(2, bones, 4, 4), scale=0.05)
-    model = {
-        "parents": [-1, *(0 if bone % 4 == 1 else bone - 1 for bone in range(1, bones))],
-        "base_relatives": small[0],
-        "inverse_base_absolutes": small[1],
-        "base_positions": np.c_[rng.normal(size=(vertices, 3)), np.ones(vertices)],
-        "weights": nearby,
-        "triangles": rng.integers(0, vertices, (vertices, 3)),
-        "is_mirrored": False,
-    }
-    data = {
-        "model": model,
-        "correspondences": rng.integers(0, vertices, count),
-        "points": rng.normal(size=(count, 3)),
-    }
-    us = rng.dirichlet(np.ones(3), count)[:, :2]
-    return {"theta": rng.normal(size=26, scale=0.3), "us": us, "data": data}
-
-
 def hand_tracking(count: int, rounds: int) -> list[Timing]:
     """Time all columns of a complicated hand."""
     arguments = ht.prepare(hand(count, 544))
@@ -164,10 +111,6 @@ def hand_tracking(count: int, rounds: int) -> list[Timing]:
         Timing(name + "compiled", "JAX, jit(jacfwd)", ours, theirs, 3),
         Timing(name + "eager", "JAX, jit(jacfwd)", eager, theirs, float("inf")),
     ]
-
-
-SIZES = [(49, 7776, 31843), (1197, 126327, 563734)]
-"""Cameras, points and observations of ADBench's first and tenth."""
 
 
 def timings(quick: bool = False) -> list[Timing]:
@@ -189,9 +132,22 @@ def main() -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--quick", action="store_true", help="smaller, in seconds")
-    for row in timings(parser.parse_args().quick):
-        print(row)
-    return 0
+    parser.add_argument(
+        "--cpp", metavar="PATH", type=Path, help="beside C++ by hand, in a checkout of GradBench"
+    )
+    arguments = parser.parse_args()
+    reason = arguments.cpp and missing(arguments.cpp)
+    if reason:
+        print(reason)
+        return 0
+    agreed = True
+    rows: Iterable[Timing] = (
+        beside_cpp(arguments.cpp, of_all_evals()) if arguments.cpp else timings(arguments.quick)
+    )
+    for row in rows:
+        print(row, flush=True)
+        agreed &= not row.problem
+    return 0 if agreed else 1
 
 
 if __name__ == "__main__":

@@ -1,10 +1,8 @@
-"""Small inputs for the evals of GradBench, and ADBench's measure of how far answers are apart."""
+"""Small inputs for the evals of GradBench."""
 
 from typing import Any
 
 import numpy as np
-
-Array = np.ndarray[Any, Any]
 
 RNG = np.random.default_rng(17)
 BONES = 22
@@ -74,16 +72,3 @@ INPUTS: dict[str, Any] = {
     },
     "ode": {"x": RNG.uniform(size=5).tolist(), "s": 6},
 }
-
-
-def differences(x: Any, y: Any) -> Any:
-    """ADBench's: relative for what is large, absolute for what is small."""
-    x, y = np.asarray(x, float), np.asarray(y, float)
-    return np.abs(x - y) / np.maximum(1, np.abs(x) + np.abs(y))
-
-
-def agree(x: Any, y: Any) -> bool:
-    """Say whether answers of any structure are the same to 1e-8."""
-    if isinstance(x, dict):
-        return x.keys() == y.keys() and all(agree(each, y[name]) for name, each in x.items())
-    return np.shape(x) == np.shape(y) and bool((differences(x, y) <= 1e-8).all())

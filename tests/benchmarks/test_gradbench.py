@@ -17,7 +17,8 @@ from benchmarks.gradbench.descent import SLOPES, argmax, argmin
 from benchmarks.gradbench.evals import EVALS, ba, det, gmm, ht, llsq, lse, lstm, ode
 from benchmarks.gradbench.evals.particle import missed
 from benchmarks.gradbench.protocol import Tool
-from tests.benchmarks.gradbench_inputs import INPUTS, POINTS, agree, posed
+from benchmarks.gradbench.tasks import agree
+from tests.benchmarks.gradbench_inputs import INPUTS, POINTS, posed
 from tests.sampling import EVERY_ROW, some
 
 Array = np.ndarray[Any, Any]

@@ -67,7 +67,7 @@ def posed(theta: Any, hand: dict[str, Array]) -> Any:
     bones = np.stack(absolutes)[:, :3] @ hand["inverse_base_absolutes"]
     # A vertex is a sum over bones and coordinates, with numbers that belong to the vertex alone.
     vertices = hand["weighted"] @ np.swapaxes(bones, 1, 2).reshape(-1, 3) * hand["mirror"]
-    return vertices @ rotation(theta[:3]).T + theta[3:6]
+    return (vertices @ rotation(theta[:3]).T + theta[3:6])[hand["chosen"]]
 
 
 def simple(theta: Any, hand: dict[str, Array], points: Array) -> Any:
@@ -77,7 +77,8 @@ def simple(theta: Any, hand: dict[str, Array], points: Array) -> Any:
 def complicated(theta: Any, us: Any, hand: dict[str, Array], points: Array) -> Any:
     corners = posed(theta, hand)
     u, v = us[:, :1], us[:, 1:]
-    return (points - (u * corners[0] + v * corners[1] + (1 - u - v) * corners[2])).ravel()
+    along, across = corners[0] - corners[2], corners[1] - corners[2]
+    return (points - (corners[2] + u * along + v * across)).ravel()
 
 
 def objective(theta: Any, us: Any, hand: dict[str, Array], points: Array) -> Any:
@@ -90,15 +91,17 @@ def jacobian(theta: Array, us: Array, hand: dict[str, Array], points: Array) -> 
     """Give the columns of `theta`, and two for all of `us` before them.
 
     A residual depends on its own two numbers alone, so that one column holds the derivatives by the
-    first of all pairs, and another those by the second. All columns are one sweep.
+    first of all pairs, and another those by the second. All columns of `theta` are one sweep.
     """
     if not len(us):
         return ta.jacobian(simple, mode="forward")(theta, hand, points)
 
     def moved(steps: Any) -> Any:
-        return complicated(theta + steps[2:], us + steps[:2], hand, points)
+        return complicated(theta, us + steps, hand, points)
 
-    return ta.jacobian(moved, mode="forward")(np.zeros(2 + len(theta)))
+    by_us = ta.jacobian(moved, mode="forward")(np.zeros(2))
+    by_theta = ta.jacobian(complicated, mode="forward")(theta, us, hand, points)
+    return np.concatenate([by_us, by_theta], axis=1)
 
 
 def prepare(given: Any) -> tuple[Array, Array, dict[str, Array], Array]:
@@ -108,14 +111,18 @@ def prepare(given: Any) -> tuple[Array, Array, dict[str, Array], Array]:
     chosen = np.array(data["correspondences"], int)
     if len(us):
         chosen = np.array(model["triangles"], int)[chosen].T
-    weights, base = (np.array(model[name], float)[chosen] for name in ("weights", "base_positions"))
-    weighted = (weights[..., :, np.newaxis] * base[..., np.newaxis, :]).reshape(*chosen.shape, -1)
+    vertices, places = np.unique(chosen, return_inverse=True)  # each is posed once
+    weights, base = (
+        np.array(model[name], float)[vertices] for name in ("weights", "base_positions")
+    )
+    weighted = (weights[:, :, np.newaxis] * base[:, np.newaxis, :]).reshape(len(vertices), -1)
     hand = {
         "bends": bends(len(model["parents"])),
         "parents": np.array(model["parents"], int),
         "base_relatives": np.array(model["base_relatives"], float),
         "inverse_base_absolutes": np.array(model["inverse_base_absolutes"], float),
         "weighted": weighted,
+        "chosen": places.reshape(chosen.shape),
         "mirror": np.array([-1.0 if model["is_mirrored"] else 1.0, 1.0, 1.0]),
     }
     return np.array(given["theta"], float), us, hand, np.array(data["points"], float)

@@ -13,9 +13,12 @@ from benchmarks.gradbench.tasks import Array, Task, Tasks
 
 
 def cost(centroids: Any, points: Array) -> Any:
-    """Add up the squared distance of each point to the centre next to it."""
-    squares = np.sum(points * points, axis=1)[:, np.newaxis] + np.sum(centroids * centroids, axis=1)
-    return np.sum(np.min(squares - 2 * points @ centroids.T, axis=1))
+    """Add up the squared distance of each point to the centre next to it.
+
+    The square of a point itself is no reason for one centre or another, and is added at the end.
+    """
+    apart = np.sum(centroids * centroids, axis=1) - points @ (2 * centroids.T)
+    return np.sum(points * points) + np.sum(np.min(apart, axis=1))
 
 
 def direction(centroids: Array, points: Array) -> Any:
