@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field
 
-from tape_ad.programs.program import Call, Constant, Program, Step, Value, replaced
+from tape_ad.programs.program import Call, Constant, Program, Step, Value, body_of, replaced
 
 
 def alike(one: Value, other: Value) -> bool:
@@ -75,6 +75,14 @@ class Rewriting:
                     break
         self._steps.append(step)
         return step
+
+    def with_body(self, call: Call, body: Program) -> Call:
+        """Give a loop with another body; the very call, if that is the same."""
+        loop: Any = call.function
+        if body is loop.body:
+            return call
+        self.changed = True
+        return Call(evolve(loop, body=body), call.args, {}, call.outputs, several=True)
 
     def with_owner(self, out: Value) -> Value:
         """Give a value that is a view of what now stands in place of its owner."""
@@ -168,6 +176,11 @@ def rewritten(
         step = rewriting.rewired(old) if by else old
         if type(step) is not Call:
             keep(step)
+            continue
+        if step.several and (body := body_of(step)) is not None:
+            pairs = zip(body.inputs, step.args, strict=True)
+            read = {inner: known[given] for inner, given in pairs if given in known}
+            keep(rewriting.with_body(step, rewritten(body, rules, read)))
             continue
         if known and fold is not None:
             operands = step.operands

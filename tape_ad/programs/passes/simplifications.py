@@ -17,7 +17,7 @@ from tape_ad.base.trees import structure_of
 from tape_ad.programs.capture.op_facts import may_fail
 from tape_ad.programs.capture.opaque_calls import is_opaque
 from tape_ad.programs.passes.rewriting import Rewriting, Rule, alike, rewritten
-from tape_ad.programs.program import COMPUTED, Call, Constant, Program, Step, Value, replaced
+from tape_ad.programs.program import COMPUTED, Call, Constant, Program, Step, Value, body_of, replaced
 from tape_ad.record.gradients import through_buffer
 from tape_ad.rules.maps import clone
 from tape_ad.rules.maps.matrix_products import one_in_each, scaled_rows, times_matrix
@@ -371,12 +371,17 @@ SILENT = dict.fromkeys(("divide", "over", "under", "invalid"), "ignore")
 def eliminate_common_subexpressions(program: Program) -> Program:
     """Let the first of several equal calls stand for all of them, and so of equal literals."""
     rewriting = Rewriting(program)
-    merge_literals(rewriting, literals_of(program))
+    for value, equal in equal_literals(program).items():
+        rewriting.replace(value, equal)
     first: dict[Any, Any] = {}
     for old in program.steps:
         step = rewriting.rewired(old) if rewriting.by else old
         if not isinstance(step, Call):
             rewriting.keep(step)
+            continue
+        if (body := body_of(step)) is not None:
+            body = eliminate_common_subexpressions(body)
+            rewriting.keep(rewriting.with_body(step, body))
             continue
         mark = mark_of(step)
         try:
@@ -391,15 +396,19 @@ def eliminate_common_subexpressions(program: Program) -> Program:
     return rewriting.finished()
 
 
-def merge_literals(rewriting: Rewriting, literals: Mapping[Value, Any]) -> None:
-    """Let the first of several equal literals stand for all of them."""
+def equal_literals(program: Program) -> dict[Value, Value]:
+    """Find literals that the first of several equal ones can stand for, and give it for each."""
     first: dict[Any, Value] = {}
-    for value, data in literals.items():
+    found: dict[Value, Value] = {}
+    rewriting = Rewriting(program)
+    for value, data in literals_of(program).items():
         if nbytes(value) <= MOST:
             mark = value.kind, value.shape, value.dtype, value.strides, data.tobytes()
             earlier = first.setdefault(mark, value)
             if earlier is not value and rewriting.may_replace(value, earlier):
+                found[value] = earlier
                 rewriting.replace(value, earlier)
+    return found
 
 
 def stands_for(earlier: Call, call: Call, rewriting: Rewriting) -> bool:
