@@ -10,20 +10,25 @@ earlier loop has computed; and whole numbers, such as indices, have to move even
 import itertools
 import math
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from tape_ad.base.trees import structure_of
+from tape_ad.programs.capture.op_facts import may_fail
 from tape_ad.programs.passes.rewriting import Rewriting
-from tape_ad.programs.passes.simplifications import eliminate_dead_code, equal_literals
+from tape_ad.programs.passes.simplifications import (
+    eliminate_common_subexpressions,
+    eliminate_dead_code,
+    equal_literals,
+)
 from tape_ad.programs.program import Call, Guard, Program, Step, Value, rebuilt, root_of
-from tape_ad.programs.program.loops import Loop, Moving, Stacking, element_of
+from tape_ad.programs.program.loops import Loop, Moving, Stacking, element_of, unrolled
 from tape_ad.rules.maps import clone
 
-__all__ = ["roll"]
+__all__ = ["roll", "unroll"]
 
 FEWEST, LEAST, SHORT, WINDOW = 4, 200, 40, 4
 """How many iterations a loop has at least, how many calls the largest and others have at least, and
@@ -46,16 +51,33 @@ def roll(program: Program) -> Program:
     """
     if len(program.steps) < LEAST:
         return program
-    needed = eliminate_dead_code(program)
-    tokens = Tokens.of(needed)
+    tokens = Tokens.of(program)
+    needed = tokens.needed({*program.outputs})
+    live = evolve(program, steps=tuple(itertools.compress(program.steps, needed)))
+    tokens = tokens.among(needed)
     stretches = repeated(tokens.numbers)
     if not stretches:
         return program
-    rolling = Rolling(needed, tokens)
+    rolling = Rolling(live, tokens)
     for start, period, count in sorted(stretches):
         rolling.take(start, period, count)
     large = any(len(each.steps) * each.count >= LEAST for each in rolling.found)
     return rolling.finished() if large else program
+
+
+def unroll(program: Program, loops: Collection[Loop] | None = None) -> Program:
+    """Write loops out, and let equal calls of several iterations become one.
+
+    Parameters
+    ----------
+    program : Program
+    loops : collection of Loop, optional
+        Which, as for `unrolled`.
+    """
+    flat = unrolled(program, loops)
+    if flat is program:
+        return program
+    return eliminate_dead_code(eliminate_common_subexpressions(flat))
 
 
 # What tells that calls are alike
@@ -71,6 +93,8 @@ class Tokens:
         One for each step; equal ones are alike.
     operands, integers : array of int64
         The numbers of all steps' operands, and the whole numbers among their arguments.
+    stays : array of bool
+        For each token whether such steps are done though nobody needs what they give.
     same : array of int64
         For each value the number of one that is the same: its own, where there is none earlier.
     operands_from, integers_from : array of int64
@@ -88,6 +112,7 @@ class Tokens:
     integers_from: Any
     values: list[Value]
     outputs_from: Any
+    stays: Any
     same: Any
 
     @classmethod
@@ -102,6 +127,7 @@ class Tokens:
         tokens: dict[Any, int] = {}
         numbers = array("q")
         lengths: list[tuple[int, int, int]] = []  # of what there is in steps, by their tokens
+        stays: list[bool] = []
         spelling = Spelling(number_of, kind_of)
         operands, integers = spelling.operands, spelling.integers
         for step in program.steps:
@@ -136,6 +162,7 @@ class Tokens:
             if token == len(lengths):
                 outputs = len(getattr(step, "outputs", ()))
                 lengths.append((len(step.operands), len(integers) - before, outputs))
+                stays.append(isinstance(step, Guard) or may_fail(step))
             numbers.append(token)
         found = np.array(numbers)
         begins = np.zeros((3, len(found) + 1), np.int64)
@@ -150,7 +177,46 @@ class Tokens:
             begins[1],
             values,
             begins[2] + given,
+            np.array(stays),
             same,
+        )
+
+    def needed(self, outputs: Collection[Value]) -> Any:
+        """Tell which steps an output or a guard depends on, or which may fail."""
+        wanted = bytearray([value in outputs for value in self.values])
+        needed = self.stays[self.numbers].tolist()
+        operands, starts = self.operands.tolist(), self.operands_from.tolist()
+        outs = self.outputs_from.tolist()
+        for step in range(len(needed) - 1, -1, -1):
+            if needed[step] or wanted.find(True, outs[step], outs[step + 1]) >= 0:
+                needed[step] = True
+                for operand in operands[starts[step] : starts[step + 1]]:
+                    wanted[operand] = True
+        return np.array(needed)
+
+    def among(self, kept: Any) -> "Tokens":
+        """Give the tokens of some of the steps, whose values are numbered anew."""
+        if kept.all():
+            return self
+        given = int(self.outputs_from[0])
+        lengths = [
+            np.diff(begins)
+            for begins in (self.operands_from, self.integers_from, self.outputs_from)
+        ]
+        operands, integers, outputs = (np.repeat(kept, length) for length in lengths)
+        stay = np.concatenate([np.ones(given, bool), outputs])
+        begins = [np.concatenate([[0], np.cumsum(length[kept])]) for length in lengths]
+        number = np.cumsum(stay) - 1
+        return Tokens(
+            self.numbers[kept],
+            number[self.operands[operands]],
+            self.integers[: len(integers)][integers],
+            begins[0],
+            begins[1],
+            [*itertools.compress(self.values, stay)],
+            begins[2] + given,
+            self.stays,
+            number[self.same[stay]],
         )
 
     def operands_of(self, steps: slice) -> Any:
@@ -462,8 +528,10 @@ class Rolling:
             is_steady = (
                 type(self.program.steps[found.start + place]) is Call
                 and not found.ways[slice(*integers[place])].any()
-                and all(moves[n] == 0 or numbers[n] - found.first in steady
-                        for n in range(*operands[place]))
+                and all(
+                    moves[n] == 0 or numbers[n] - found.first in steady
+                    for n in range(*operands[place])
+                )
                 and given.isdisjoint(own)
             )
             if is_steady:
@@ -771,7 +839,7 @@ class Body:
         """Write the body, and give the loop."""
         found = self._found
         steps: Any = self._rolling.program.steps[found.start : found.start + found.period]
-        outputs_from = self._rolling.tokens.outputs_from[found.start:]
+        outputs_from = self._rolling.tokens.outputs_from[found.start :]
         columns = iter(zip(found.operands.tolist(), found.moves.tolist(), strict=True))
         numbers = iter(found.ways.tolist())
 

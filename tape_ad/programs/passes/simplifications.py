@@ -17,7 +17,16 @@ from tape_ad.base.trees import structure_of
 from tape_ad.programs.capture.op_facts import may_fail
 from tape_ad.programs.capture.opaque_calls import is_opaque
 from tape_ad.programs.passes.rewriting import Rewriting, Rule, alike, rewritten
-from tape_ad.programs.program import COMPUTED, Call, Constant, Program, Step, Value, body_of, replaced
+from tape_ad.programs.program import (
+    COMPUTED,
+    Call,
+    Constant,
+    Program,
+    Step,
+    Value,
+    body_of,
+    replaced,
+)
 from tape_ad.record.gradients import through_buffer
 from tape_ad.rules.maps import clone
 from tape_ad.rules.maps.matrix_products import one_in_each, scaled_rows, times_matrix
