@@ -76,14 +76,6 @@ class Rewriting:
         self._steps.append(step)
         return step
 
-    def with_body(self, call: Call, body: Program) -> Call:
-        """Give a loop with another body; the very call, if that is the same."""
-        loop: Any = call.function
-        if body is loop.body:
-            return call
-        self.changed = True
-        return Call(evolve(loop, body=body), call.args, {}, call.outputs, several=True)
-
     def with_owner(self, out: Value) -> Value:
         """Give a value that is a view of what now stands in place of its owner."""
         owner = None if out.owner is None else self.by.get(out.owner)
@@ -177,10 +169,12 @@ def rewritten(
         if type(step) is not Call:
             keep(step)
             continue
-        if step.several and (body := body_of(step)) is not None:
+        if (body := body_of(step)) is not None:
             pairs = zip(body.inputs, step.args, strict=True)
             read = {inner: known[given] for inner, given in pairs if given in known}
-            keep(rewriting.with_body(step, rewritten(body, rules, read)))
+            loop = with_body(step, rewritten(body, rules, read))
+            rewriting.changed |= loop is not step
+            keep(loop)
             continue
         if known and fold is not None:
             operands = step.operands
@@ -195,6 +189,14 @@ def rewritten(
             step, rewriting.changed = found, True
         keep(step)
     return rewriting.finished()
+
+
+def with_body(call: Call, body: Program) -> Call:
+    """Give a loop with another body; the very call, if that is the same."""
+    loop: Any = call.function
+    if body is loop.body:
+        return call
+    return Call(evolve(loop, body=body), call.args, {}, call.outputs, several=True)
 
 
 def rule_for(function: Any, rules: Mapping[Any, Rule]) -> Rule | None:

@@ -16,7 +16,7 @@ from attrs import evolve
 from tape_ad.base.trees import structure_of
 from tape_ad.programs.capture.op_facts import may_fail
 from tape_ad.programs.capture.opaque_calls import is_opaque
-from tape_ad.programs.passes.rewriting import Rewriting, Rule, alike, rewritten
+from tape_ad.programs.passes.rewriting import Rewriting, Rule, alike, rewritten, with_body
 from tape_ad.programs.program import (
     COMPUTED,
     Call,
@@ -27,6 +27,7 @@ from tape_ad.programs.program import (
     body_of,
     replaced,
 )
+from tape_ad.programs.program.loops import Moving
 from tape_ad.record.gradients import through_buffer
 from tape_ad.rules.maps import clone
 from tape_ad.rules.maps.matrix_products import one_in_each, scaled_rows, times_matrix
@@ -370,7 +371,7 @@ A compiled Jacobian of 200 values by 50 variables takes half the time with it in
 """
 
 
-ITSELF = frozenset({Value, str, bool, int, type(None), type(Ellipsis), type})
+ITSELF = frozenset({Value, str, bool, int, Moving, type(None), type(Ellipsis), type})
 """Types whose instances are told apart by `==`, and from those of other types by their type."""
 
 PLAIN = frozenset({dict, list, tuple})
@@ -389,8 +390,9 @@ def eliminate_common_subexpressions(program: Program) -> Program:
             rewriting.keep(step)
             continue
         if (body := body_of(step)) is not None:
-            body = eliminate_common_subexpressions(body)
-            rewriting.keep(rewriting.with_body(step, body))
+            loop = with_body(step, eliminate_common_subexpressions(body))
+            rewriting.changed |= loop is not step
+            rewriting.keep(loop)
             continue
         mark = mark_of(step)
         try:
@@ -487,10 +489,17 @@ def eliminate_dead_code(program: Program) -> Program:
     needed: set[Value] = set(program.outputs)
     kept: list[Step] = []
     for step in reversed(program.steps):
-        if type(step) is not Call or not needed.isdisjoint(step.outputs) or may_fail(step):
-            needed.update(step.operands)
+        if type(step) is not Call:
             kept.append(step)
+        elif not needed.isdisjoint(step.outputs) or may_fail(step):
+            body = body_of(step)
+            kept.append(step if body is None else with_body(step, eliminate_dead_code(body)))
+        else:
+            continue
+        needed.update(step.operands)
+    kept.reverse()
     constants = tuple([each for each in program.constants if each.value in needed])
-    if len(kept) == len(program.steps) and len(constants) == len(program.constants):
+    same = len(kept) == len(program.steps) and all(map(operator.is_, kept, program.steps))
+    if same and len(constants) == len(program.constants):
         return program
-    return evolve(program, steps=tuple(reversed(kept)), constants=constants)
+    return evolve(program, steps=tuple(kept), constants=constants)
