@@ -1,6 +1,7 @@
 """Loops that are found in programs: to the bit what their iterations are one by one."""
 
 import io
+import operator
 import sys
 import time
 from collections.abc import Callable
@@ -20,7 +21,7 @@ from tape_ad.programs.replay import explaining
 from tests.programs.looping_functions import RandomLoops, arguments
 from tests.sampling import falls
 
-STEPS = 12
+STEPS, ROWS = 12, 60
 
 
 @pytest.fixture(autouse=True)
@@ -71,6 +72,37 @@ def test_a_gradient_is_a_loop_forward_and_one_backward() -> None:
     assert not backward.stackings
 
 
+def with_much_that_stays(x: Any, a: Any) -> Any:
+    for k in range(ROWS):
+        offset = np.exp(a[0]) * np.eye(2)  # which is new in each iteration, and the same
+        x = np.tanh(offset @ x + a[k] * np.ones(2)) * a[k]
+    return x
+
+
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+def test_what_is_the_same_in_all_iterations_is_computed_once(engine: str) -> None:
+    args = np.array([0.3, 0.5]), np.linspace(0.5, 1.5, ROWS)
+    program = captured(with_much_that_stays, *args)
+    (loop,) = loops_of(program)
+    functions = [call.function for call in loop.body.calls]
+    assert np.exp not in functions
+    assert functions.count(operator.getitem) == 1
+    assert [call.function for call in program.calls].count(np.exp) == 1
+    others = [x * 1.1 for x in args]
+    assert_same(engine_named("numpy")(program)(*others), with_much_that_stays(*others))
+    (found,) = flatten(engine_named(engine)(program)(*others))
+    np.testing.assert_allclose(found, with_much_that_stays(*others), rtol=1e-12)
+
+
+def test_what_is_returned_stays_one_array_each() -> None:
+    x = np.array([0.3, 0.5])
+    compiled = ta.compile(lambda x: [np.exp(x) * 2 for _ in range(2 * ROWS)], engine="numpy")
+    for _ in range(3):
+        found = compiled(x)
+    found[3][:] = 0.0
+    assert_same(found[4], np.exp(x) * 2)
+
+
 def test_few_iterations_stay_as_they_are() -> None:
     def few(x: Any) -> Any:
         for _ in range(3):
@@ -90,10 +122,11 @@ def test_loops_give_the_bits_of_their_iterations(
     args = arguments(STEPS, seed)
     program = captured(transform(RandomLoops(seed, STEPS)), *args)
     others = [x * 1.1 for x in args]
+    _, as_captured = program.history[0]
+    wanted = interpret(as_captured, others)
     flat = unrolled(program)
-    wanted = interpret(flat, others)
-    assert len(rolling.roll(flat)) == len(program)
-    assert_same(interpret(program, others), wanted)
+    for each in (program, flat, rolling.roll(flat)):
+        assert_same(interpret(each, others), wanted)
     assert_same(engine_named("numpy")(program)(*others), wanted)
     native = engine_named("native")
     assert_same(native(program)(*others), native(flat)(*others))
@@ -132,7 +165,6 @@ def test_loops_are_native_that_move_what_they_carry(function: Any, transform: An
     np.testing.assert_allclose(found, transform(function)(*others), rtol=1e-9, atol=1e-9)
 
 
-ROWS = 60
 PLACES = [*range(20), *range(39, 19, -1), *range(40, ROWS)]
 
 

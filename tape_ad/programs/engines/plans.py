@@ -11,6 +11,7 @@ from attrs import define, field, frozen
 
 from tape_ad.programs.passes.inlining import inline
 from tape_ad.programs.passes.rewriting import alike
+from tape_ad.programs.passes.rolling import unroll
 from tape_ad.programs.program import (
     Call,
     Guard,
@@ -22,7 +23,6 @@ from tape_ad.programs.program import (
     root_of,
     values_in,
 )
-from tape_ad.programs.program.loops import unrolled
 from tape_ad.rules import known_facts
 from tape_ad.rules.maps.indexing import FEW, Index, added_at, scatter
 from tape_ad.rules.maps.memory import names_each_once
@@ -525,7 +525,7 @@ class Plan:
     @classmethod
     def of(cls, program: Program) -> Self:
         """Find out how long the values of a program are needed, and give them memory."""
-        program = inline(unrolled(program), INLINED, is_quicker)
+        program = inline(unroll(program), INLINED, is_quicker)
         steps, runs = scheduled(program.steps)
         used = set(program.outputs)
         live = LiveRanges.of(steps, used)

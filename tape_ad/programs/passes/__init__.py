@@ -35,10 +35,10 @@ def simplify_calls(program: Program) -> Program:
 
 PASSES: dict[str, Pass] = {
     "copy of returned constants": copy_returned_constants,
+    "rolling of loops": roll,
     "constant folding, identities and strength reduction": simplify_calls,
     "common subexpression elimination": eliminate_common_subexpressions,
     "dead code elimination": eliminate_dead_code,
-    "rolling of loops": roll,
 }
 """The passes by what they do, in their order."""
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field
 
-from tape_ad.programs.program import Call, Constant, Program, Step, Value, replaced
+from tape_ad.programs.program import Call, Constant, Program, Step, Value, body_of, replaced
 
 
 def alike(one: Value, other: Value) -> bool:
@@ -169,6 +169,13 @@ def rewritten(
         if type(step) is not Call:
             keep(step)
             continue
+        if (body := body_of(step)) is not None:
+            pairs = zip(body.inputs, step.args, strict=True)
+            read = {inner: known[given] for inner, given in pairs if given in known}
+            loop = with_body(step, rewritten(body, rules, read))
+            rewriting.changed |= loop is not step
+            keep(loop)
+            continue
         if known and fold is not None:
             operands = step.operands
             if (not operands or operands[0] in known) and fold(step, rewriting):
@@ -182,6 +189,14 @@ def rewritten(
             step, rewriting.changed = found, True
         keep(step)
     return rewriting.finished()
+
+
+def with_body(call: Call, body: Program) -> Call:
+    """Give a loop with another body; the very call, if that is the same."""
+    loop: Any = call.function
+    if body is loop.body:
+        return call
+    return Call(evolve(loop, body=body), call.args, {}, call.outputs, several=True)
 
 
 def rule_for(function: Any, rules: Mapping[Any, Rule]) -> Rule | None:

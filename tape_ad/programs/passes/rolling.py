@@ -7,21 +7,28 @@ the same value, the one that an iteration before has computed, or one of a row o
 earlier loop has computed; and whole numbers, such as indices, have to move evenly.
 """
 
+import itertools
 import math
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from tape_ad.base.trees import structure_of
+from tape_ad.programs.capture.op_facts import may_fail
 from tape_ad.programs.passes.rewriting import Rewriting
+from tape_ad.programs.passes.simplifications import (
+    eliminate_common_subexpressions,
+    eliminate_dead_code,
+    equal_literals,
+)
 from tape_ad.programs.program import Call, Guard, Program, Step, Value, rebuilt, root_of
-from tape_ad.programs.program.loops import Loop, Moving, Stacking, element_of
+from tape_ad.programs.program.loops import Loop, Moving, Stacking, element_of, unrolled
 from tape_ad.rules.maps import clone
 
-__all__ = ["roll"]
+__all__ = ["roll", "unroll"]
 
 FEWEST, LEAST, SHORT, WINDOW = 4, 200, 40, 4
 """How many iterations a loop has at least, how many calls the largest and others have at least, and
@@ -45,14 +52,32 @@ def roll(program: Program) -> Program:
     if len(program.steps) < LEAST:
         return program
     tokens = Tokens.of(program)
+    needed = tokens.needed({*program.outputs})
+    live = evolve(program, steps=tuple(itertools.compress(program.steps, needed)))
+    tokens = tokens.among(needed)
     stretches = repeated(tokens.numbers)
     if not stretches:
         return program
-    rolling = Rolling(program, tokens)
+    rolling = Rolling(live, tokens)
     for start, period, count in sorted(stretches):
         rolling.take(start, period, count)
-    large = any(each.period * each.count >= LEAST for each in rolling.found)
+    large = any(len(each.steps) * each.count >= LEAST for each in rolling.found)
     return rolling.finished() if large else program
+
+
+def unroll(program: Program, loops: Collection[Loop] | None = None) -> Program:
+    """Write loops out, and let equal calls of several iterations become one.
+
+    Parameters
+    ----------
+    program : Program
+    loops : collection of Loop, optional
+        Which, as for `unrolled`.
+    """
+    flat = unrolled(program, loops)
+    if flat is program:
+        return program
+    return eliminate_dead_code(eliminate_common_subexpressions(flat))
 
 
 # What tells that calls are alike
@@ -68,6 +93,10 @@ class Tokens:
         One for each step; equal ones are alike.
     operands, integers : array of int64
         The numbers of all steps' operands, and the whole numbers among their arguments.
+    stays : array of bool
+        For each token whether such steps are done though nobody needs what they give.
+    same : array of int64
+        For each value the number of one that is the same: its own, where there is none earlier.
     operands_from, integers_from : array of int64
         Where those of each step begin.
     values : list of Value
@@ -83,6 +112,8 @@ class Tokens:
     integers_from: Any
     values: list[Value]
     outputs_from: Any
+    stays: Any
+    same: Any
 
     @classmethod
     def of(cls, program: Program) -> "Tokens":
@@ -90,11 +121,13 @@ class Tokens:
         values = [*program.inputs, *(each.value for each in program.constants)]
         given = len(values)
         number_of = {value: number for number, value in enumerate(values)}
+        equal = {number_of[a]: number_of[b] for a, b in equal_literals(program).items()}
         kinds: dict[Any, int] = {}
         kind_of = [kinds.setdefault(described(value), len(kinds)) for value in values]
         tokens: dict[Any, int] = {}
         numbers = array("q")
         lengths: list[tuple[int, int, int]] = []  # of what there is in steps, by their tokens
+        stays: list[bool] = []
         spelling = Spelling(number_of, kind_of)
         operands, integers = spelling.operands, spelling.integers
         for step in program.steps:
@@ -129,10 +162,13 @@ class Tokens:
             if token == len(lengths):
                 outputs = len(getattr(step, "outputs", ()))
                 lengths.append((len(step.operands), len(integers) - before, outputs))
+                stays.append(isinstance(step, Guard) or may_fail(step))
             numbers.append(token)
         found = np.array(numbers)
         begins = np.zeros((3, len(found) + 1), np.int64)
         np.cumsum(np.array(lengths).T[:, found], axis=1, out=begins[:, 1:])
+        same = np.arange(len(values))
+        same[[*equal.keys()]] = [*equal.values()]
         return cls(
             found,
             np.array(operands),
@@ -141,7 +177,60 @@ class Tokens:
             begins[1],
             values,
             begins[2] + given,
+            np.array(stays),
+            same,
         )
+
+    def needed(self, outputs: Collection[Value]) -> Any:
+        """Tell which steps an output or a guard depends on, or which may fail."""
+        wanted = bytearray([value in outputs for value in self.values])
+        needed = self.stays[self.numbers].tolist()
+        operands, starts = self.operands.tolist(), self.operands_from.tolist()
+        outs = self.outputs_from.tolist()
+        for step in range(len(needed) - 1, -1, -1):
+            if needed[step] or wanted.find(True, outs[step], outs[step + 1]) >= 0:
+                needed[step] = True
+                for operand in operands[starts[step] : starts[step + 1]]:
+                    wanted[operand] = True
+        return np.array(needed)
+
+    def among(self, kept: Any) -> "Tokens":
+        """Give the tokens of some of the steps, whose values are numbered anew."""
+        if kept.all():
+            return self
+        given = int(self.outputs_from[0])
+        lengths = [
+            np.diff(begins)
+            for begins in (self.operands_from, self.integers_from, self.outputs_from)
+        ]
+        operands, integers, outputs = (np.repeat(kept, length) for length in lengths)
+        stay = np.concatenate([np.ones(given, bool), outputs])
+        begins = [np.concatenate([[0], np.cumsum(length[kept])]) for length in lengths]
+        number = np.cumsum(stay) - 1
+        return Tokens(
+            self.numbers[kept],
+            number[self.operands[operands]],
+            self.integers[: len(integers)][integers],
+            begins[0],
+            begins[1],
+            [*itertools.compress(self.values, stay)],
+            begins[2] + given,
+            self.stays,
+            number[self.same[stay]],
+        )
+
+    def operands_of(self, steps: slice) -> Any:
+        """Give the operands of steps by the numbers that they are the same as.
+
+        The slice ends one behind the step after the last.
+        """
+        starts = self.operands_from[steps]
+        return self.same[self.operands[starts[0] : starts[-1]]]
+
+    def integers_of(self, steps: slice) -> Any:
+        """Give the whole numbers among the arguments of steps, in the same way."""
+        starts = self.integers_from[steps]
+        return self.integers[starts[0] : starts[-1]]
 
 
 def described(value: Value) -> Any:
@@ -291,6 +380,8 @@ class Found:
         Those of the first iteration.
     moves, ways : array of int64
         By how much those are larger in the next iteration.
+    steps : sequence of int
+        Which steps of an iteration are done in the loop: all but those that give the same in each.
     slots : dict of Slot to int
         What is carried, with the number of the value before the first iteration.
     reads : dict of int to int
@@ -311,6 +402,7 @@ class Found:
     integers: Any
     moves: Any
     ways: Any
+    steps: Sequence[int]
     slots: dict[Slot, int] = field(factory=dict)
     reads: dict[int, None] = field(factory=dict)
     elements: dict[tuple[int, int, int, int], None] = field(factory=dict)
@@ -325,6 +417,11 @@ class Found:
     def behind(self) -> int:
         """The number of the value behind the last that it computes."""
         return self.first + self.outputs * self.count
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of the values that it computes."""
+        return range(self.first, self.behind)
 
     def final(self) -> dict[int, Slot]:
         """Give the values that are carried out of the loop, by their numbers."""
@@ -365,8 +462,8 @@ class Rolling:
         """Make a loop of a stretch, as far as its operands repeat."""
         tokens, count = self.tokens, length // period
         whole = slice(start, start + period * count + 1)
-        operands = rows_of(tokens.operands, tokens.operands_from[whole], count)
-        integers = rows_of(tokens.integers, tokens.integers_from[whole], count)
+        operands = rows_of(tokens.operands_of(whole), count)
+        integers = rows_of(tokens.integers_of(whole), count)
         outputs = int(tokens.outputs_from[start + period] - tokens.outputs_from[start])
         first = int(tokens.outputs_from[start])
         steady = stretches_of(evenly(operands) & evenly(integers))
@@ -376,22 +473,72 @@ class Rolling:
         moves = operands[begin + 1] - operands[begin]
         begin = max(begin, self.first_after_invariants(operands[begin], moves, first, outputs))
         begin, end = self.within_stacks(operands, moves, begin, end, first, outputs)
-        if end - begin < FEWEST or (end - begin) * period < SHORT:
+        if end - begin < FEWEST:
             return
-        found = Found(
-            start + begin * period,
-            period,
-            end - begin,
-            first + begin * outputs,
-            outputs,
-            operands[begin],
-            integers[begin],
-            moves,
-            integers[begin + 1] - integers[begin],
-        )
+        found = self.iterations(start + begin * period, range(period), period, end - begin)
+        steady_outputs, varying = self.invariants(found)
+        if len(varying) < period:
+            for output in steady_outputs:
+                numbers = slice(found.first + output, found.behind, outputs)
+                tokens.same[numbers] = found.first + output
+            found = self.iterations(found.start + period, varying, period, found.count - 1)
+        if found.count < FEWEST or found.count * len(found.steps) < SHORT:
+            return
         if self.can_be(found):
             self.found.append(found)
             self._loop_of[found.first : found.behind] = len(self.found) - 1
+
+    def iterations(self, start: int, steps: Sequence[int], period: int, count: int) -> Found:
+        """Describe iterations that are known to be alike, with some of their steps."""
+        tokens, two = self.tokens, slice(start, start + 2 * period + 1)
+        one = slice(start, start + period + 1)
+        lengths = np.diff(tokens.operands_from[one])
+        operands = rows_of(tokens.operands_of(two), 2)[:, np.repeat(among(steps, period), lengths)]
+        lengths = np.diff(tokens.integers_from[one])
+        integers = rows_of(tokens.integers_of(two), 2)[:, np.repeat(among(steps, period), lengths)]
+        first, second = (int(tokens.outputs_from[start + k * period]) for k in range(2))
+        return Found(
+            start,
+            period,
+            count,
+            first,
+            second - first,
+            operands[0],
+            integers[0],
+            operands[1] - operands[0],
+            integers[1] - integers[0],
+            steps,
+        )
+
+    def invariants(self, found: Found) -> tuple[set[int], list[int]]:
+        """Find outputs that are the same in all iterations, and the steps that give others.
+
+        What is returned stays: no two of those are one array.
+        """
+        tokens, steady, varying = self.tokens, set[int](), list[int]()
+        one = slice(found.start, found.start + found.period + 1)
+        operands, integers, outputs = (
+            [*itertools.pairwise((begins[one] - begins[one][0]).tolist())]
+            for begins in (tokens.operands_from, tokens.integers_from, tokens.outputs_from)
+        )
+        numbers, moves = found.operands.tolist(), found.moves.tolist()
+        given = {(n - found.first) % found.outputs for n in self._returned if n in found.numbers}
+        for place in range(found.period):
+            own = range(*outputs[place])
+            is_steady = (
+                type(self.program.steps[found.start + place]) is Call
+                and not found.ways[slice(*integers[place])].any()
+                and all(
+                    moves[n] == 0 or numbers[n] - found.first in steady
+                    for n in range(*operands[place])
+                )
+                and given.isdisjoint(own)
+            )
+            if is_steady:
+                steady.update(own)
+            else:
+                varying.append(place)
+        return steady, varying
 
     def first_after_invariants(self, row: Any, moves: Any, first: int, outputs: int) -> int:
         """Say from which iteration on all that stays the same is there."""
@@ -420,9 +567,9 @@ class Rolling:
     def can_be(self, found: Found) -> bool:
         """Say where the operands come from; tell whether all of that can be carried or stacked."""
         tokens, first, outputs = self.tokens, found.first, found.outputs
-        steps = self.program.steps[found.start : found.start + found.period]
-        for step in steps:
-            if isinstance(step, Call) and any(map(is_large, step.outputs)):
+        for place in found.steps:
+            outs = getattr(self.program.steps[found.start + place], "outputs", ())
+            if any(map(is_large, outs)):
                 return False
         if not self.move_alike(found):
             return False
@@ -516,17 +663,21 @@ class Rolling:
             inside[each.start : each.stop] = True
         starts = tokens.operands_from
         of_step = np.repeat(np.arange(len(inside)), np.diff(starts))
-        used = set(tokens.operands[~inside[of_step]].tolist()) | self._returned
+        used = set(tokens.same[tokens.operands[~inside[of_step]]].tolist()) | self._returned
         for each in self.found:
             used.update(each.slots.values())
             used.update(each.reads)
         return used
 
 
-def rows_of(flat: Any, starts: Any, count: int) -> Any:
+def rows_of(flat: Any, count: int) -> Any:
     """Give a row for each iteration."""
-    columns = int(starts[-1] - starts[0]) // count
-    return flat[starts[0] : starts[-1]].reshape(count, columns)
+    return flat.reshape(count, len(flat) // count)
+
+
+def among(steps: Sequence[int], period: int) -> Any:
+    """Tell for each step of an iteration whether it is among some."""
+    return np.isin(np.arange(period), steps)
 
 
 def evenly(rows: Any) -> Any:
@@ -580,7 +731,11 @@ class Writing:
     _stacks: dict[tuple[int, int], Value] = field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
-        self._rewriting = Rewriting(self.rolling.program)
+        self._rewriting = rewriting = Rewriting(self.rolling.program)
+        tokens = self.rolling.tokens
+        for number in np.flatnonzero(tokens.same != np.arange(len(tokens.same))).tolist():
+            value, same = tokens.values[number], tokens.values[tokens.same[number]]
+            rewriting.by[value] = same
 
     def program(self) -> Program:
         """Write it."""
@@ -666,7 +821,7 @@ class Body:
         self._elements: dict[tuple[int, int, int, int], Value] = {}
         for key in found.elements:
             self.read_element(key)
-        self._made: list[Value] = []
+        self._made: dict[int, Value] = {}
 
     def read_element(self, key: tuple[int, int, int, int]) -> None:
         """Append the call that reads an element of a stack."""
@@ -684,6 +839,7 @@ class Body:
         """Write the body, and give the loop."""
         found = self._found
         steps: Any = self._rolling.program.steps[found.start : found.start + found.period]
+        outputs_from = self._rolling.tokens.outputs_from[found.start :]
         columns = iter(zip(found.operands.tolist(), found.moves.tolist(), strict=True))
         numbers = iter(found.ways.tolist())
 
@@ -694,7 +850,8 @@ class Body:
             way = next(numbers)
             return Moving(number, way) if way else number
 
-        for step in steps:
+        for place in found.steps:
+            step = steps[place]
             if isinstance(step, Guard):
                 value = operand(step.value)
                 self._steps.append(Guard(step.question, value, step.answer, step.line))
@@ -705,7 +862,7 @@ class Body:
             call = step.given(args, kwargs)
             pairs = list(zip(before, call.operands, strict=True))
             call = call.giving([viewing(out, pairs) for out in step.outputs])
-            self._made += call.outputs
+            self._made |= enumerate(call.outputs, start=int(outputs_from[place]) - found.first)
             self._steps.append(call)
         following = [
             self._made[s.output] if s.back == 1 else self._slots[Slot(s.output, s.back - 1)]

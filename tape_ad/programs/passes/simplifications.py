@@ -16,9 +16,19 @@ from attrs import evolve
 from tape_ad.base.trees import structure_of
 from tape_ad.programs.capture.op_facts import may_fail
 from tape_ad.programs.capture.opaque_calls import is_opaque
-from tape_ad.programs.passes.rewriting import Rewriting, Rule, alike, rewritten
-from tape_ad.programs.program import COMPUTED, Call, Constant, Program, Step, Value, replaced
+from tape_ad.programs.passes.rewriting import Rewriting, Rule, alike, rewritten, with_body
+from tape_ad.programs.program import (
+    COMPUTED,
+    Call,
+    Constant,
+    Program,
+    Step,
+    Value,
+    body_of,
+    replaced,
+)
 from tape_ad.programs.program.keys import VerySame
+from tape_ad.programs.program.loops import Moving
 from tape_ad.record.gradients import through_buffer
 from tape_ad.rules.maps import clone
 from tape_ad.rules.maps.matrix_products import one_in_each, scaled_rows, times_matrix
@@ -362,7 +372,7 @@ A compiled Jacobian of 200 values by 50 variables takes half the time with it in
 """
 
 
-ITSELF = frozenset({Value, str, bool, int, type(None), type(Ellipsis), type})
+ITSELF = frozenset({Value, str, bool, int, Moving, type(None), type(Ellipsis), type})
 """Types whose instances are told apart by `==`, and from those of other types by their type."""
 
 PLAIN = frozenset({dict, list, tuple})
@@ -372,12 +382,18 @@ SILENT = dict.fromkeys(("divide", "over", "under", "invalid"), "ignore")
 def eliminate_common_subexpressions(program: Program) -> Program:
     """Let the first of several equal calls stand for all of them, and so of equal literals."""
     rewriting = Rewriting(program)
-    merge_literals(rewriting, literals_of(program))
+    for value, equal in equal_literals(program).items():
+        rewriting.replace(value, equal)
     first: dict[Any, Any] = {}
     for old in program.steps:
         step = rewriting.rewired(old) if rewriting.by else old
         if not isinstance(step, Call):
             rewriting.keep(step)
+            continue
+        if (body := body_of(step)) is not None:
+            loop = with_body(step, eliminate_common_subexpressions(body))
+            rewriting.changed |= loop is not step
+            rewriting.keep(loop)
             continue
         mark = mark_of(step)
         try:
@@ -392,15 +408,19 @@ def eliminate_common_subexpressions(program: Program) -> Program:
     return rewriting.finished()
 
 
-def merge_literals(rewriting: Rewriting, literals: Mapping[Value, Any]) -> None:
-    """Let the first of several equal literals stand for all of them."""
+def equal_literals(program: Program) -> dict[Value, Value]:
+    """Find literals that the first of several equal ones can stand for, and give it for each."""
     first: dict[Any, Value] = {}
-    for value, data in literals.items():
+    found: dict[Value, Value] = {}
+    rewriting = Rewriting(program)
+    for value, data in literals_of(program).items():
         if nbytes(value) <= MOST:
             mark = value.kind, value.shape, value.dtype, value.strides, data.tobytes()
             earlier = first.setdefault(mark, value)
             if earlier is not value and rewriting.may_replace(value, earlier):
+                found[value] = earlier
                 rewriting.replace(value, earlier)
+    return found
 
 
 def stands_for(earlier: Call, call: Call, rewriting: Rewriting) -> bool:
@@ -453,10 +473,17 @@ def eliminate_dead_code(program: Program) -> Program:
     needed: set[Value] = set(program.outputs)
     kept: list[Step] = []
     for step in reversed(program.steps):
-        if type(step) is not Call or not needed.isdisjoint(step.outputs) or may_fail(step):
-            needed.update(step.operands)
+        if type(step) is not Call:
             kept.append(step)
+        elif not needed.isdisjoint(step.outputs) or may_fail(step):
+            body = body_of(step)
+            kept.append(step if body is None else with_body(step, eliminate_dead_code(body)))
+        else:
+            continue
+        needed.update(step.operands)
+    kept.reverse()
     constants = tuple([each for each in program.constants if each.value in needed])
-    if len(kept) == len(program.steps) and len(constants) == len(program.constants):
+    same = len(kept) == len(program.steps) and all(map(operator.is_, kept, program.steps))
+    if same and len(constants) == len(program.constants):
         return program
-    return evolve(program, steps=tuple(reversed(kept)), constants=constants)
+    return evolve(program, steps=tuple(kept), constants=constants)

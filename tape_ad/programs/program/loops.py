@@ -41,6 +41,13 @@ class Moving:
         """Give the number in iteration k."""
         return self.start + self.step * k
 
+    def __eq__(self, other: object) -> bool:
+        """Tell whether another one is the same number in every iteration."""
+        return type(other) is Moving and (self.start, self.step) == (other.start, other.step)
+
+    def __hash__(self) -> int:
+        return hash((self.start, self.step))
+
     def __repr__(self) -> str:
         factor = {1: "", -1: "-"}.get(self.step, f"{self.step}*")
         if self.step < 0 < self.start:

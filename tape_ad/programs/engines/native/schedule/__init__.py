@@ -24,6 +24,7 @@ from tape_ad.programs.engines.native.schedule.bytecode import Bytecode, memory_o
 from tape_ad.programs.engines.native.schedule.loops import with_native_loops
 from tape_ad.programs.engines.native.schedule.tiling import tiled
 from tape_ad.programs.passes.rewriting import alike
+from tape_ad.programs.passes.rolling import unroll
 from tape_ad.programs.program import (
     Call,
     Guard,
@@ -36,7 +37,6 @@ from tape_ad.programs.program import (
     python_number,
     root_of,
 )
-from tape_ad.programs.program.loops import unrolled
 from tape_ad.record.gradients import through_buffer
 
 
@@ -187,7 +187,7 @@ def passes(program: Program, threads: int = 1) -> Iterator[tuple[str, Any]]:
     try:
         lowered = lower(program, bodies)
     except NotLowerable:  # of what is known in the whole program alone
-        lowered = lower(unrolled(program))
+        lowered = lower(unroll(program))
     yield "lowering", lowered
     lowered = reuse_memory(lowered)
     yield "memory reuse", lowered

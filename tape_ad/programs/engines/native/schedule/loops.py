@@ -24,8 +24,9 @@ from tape_ad.programs.engines.native.ir import MemRef, is_simple
 from tape_ad.programs.engines.native.lowering import LoweredStep, copy_of, lower
 from tape_ad.programs.engines.native.lowering.calls import NotLowerable, known_ref
 from tape_ad.programs.engines.native.schedule.bytecode import Bytecode
+from tape_ad.programs.passes.rolling import unroll
 from tape_ad.programs.program import Call, Constant, Guard, Program, Step, Value, root_of
-from tape_ad.programs.program.loops import Loop, Stacking, call_at, iteration, unrolled
+from tape_ad.programs.program.loops import Loop, Stacking, call_at, iteration
 from tape_ad.rules.maps.indexing import added_at, picked_elements, scatter
 from tape_ad.rules.numpy.updates import updated, viewed
 
@@ -98,13 +99,13 @@ def with_native_loops(program: Program) -> tuple[Program, dict[Loop, LoopBody]]:
     wrong: set[Loop] = set()
     loops = [call.function for call in program.calls if type(call.function) is Loop]
     if sum(loop.count * len(loop.body.steps) for loop in loops) < FEW:
-        return unrolled(program), bodies
+        return unroll(program), bodies
     for loop in loops:
         try:
             bodies[loop] = body_of(loop)
         except NotLowerable:
             wrong.add(loop)
-    return unrolled(program, wrong) if wrong else program, bodies
+    return unroll(program, wrong) if wrong else program, bodies
 
 
 def body_of(loop: Loop) -> LoopBody:
