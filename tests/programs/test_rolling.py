@@ -95,7 +95,8 @@ def test_views_of_what_a_loop_keeps_have_owners() -> None:
         for _ in range(150):
             x = np.tanh(x * 0.9 + 0.1)
             kept.append(np.sin(x))
-        return np.sum(np.stack([each[1:][::-1] for each in kept[10:13]])) + np.sum(x)
+        views = [each[1:][::-1] for each in kept[10:13]]
+        return np.sum(np.stack(views)) + np.sum(np.stack(kept) * x)
 
     program = captured(function, np.linspace(0.1, 1, 5))
     assert loops_of(program)
