@@ -17,6 +17,14 @@ BINARY: tuple[Callable[[Any, Any], Any], ...] = (
     *(lambda x, y: np.where(x > y, x, 0.5 * y), lambda x, y: (x - y) / (1 + y * y)),
 )
 
+TABLE = np.random.default_rng(0).normal(size=(64, 3))
+TABLES: tuple[Any, ...] = (
+    *(TABLE, TABLE[::-1], np.asfortranarray(TABLE), TABLE.astype(np.float32), TABLE[:, 0]),
+    *(np.arange(192).reshape(64, 3) % 5, [*map(np.copy, TABLE)], TABLE[:1].repeat(64, axis=0)),
+    *(np.lib.stride_tricks.sliding_window_view(TABLE[:, 1], 3), TABLE[:, 0].tolist()),
+)
+"""Rows that are no arguments."""
+
 
 @frozen
 class RandomLoops:
@@ -81,6 +89,8 @@ def body_of(rng: Any) -> Callable[[list[Any], Any, Any, int], None]:
     ]
     product, shift = rng.random() < 0.4, int(rng.integers(0, 3))
     swaps, window = rng.random() < 0.3, rng.random() < 0.3
+    ages, table = rng.random() < 0.3, TABLES[rng.integers(len(TABLES))]
+    reads, made = rng.random() < 0.5, rng.random() < 0.3
 
     def do(state: list[Any], xs: Any, w: Any, k: int) -> None:
         for unary, binary, one, two, to in choices:
@@ -91,6 +101,10 @@ def body_of(rng: Any) -> Callable[[list[Any], Any, Any, int], None]:
             state[1] = state[1] + np.sum(xs[k % len(xs) : k % len(xs) + 3]) * 0.01
         if product:
             state[2] = np.tanh(state[2] @ w)
+        if ages:
+            state[1] = state[1] * (1 - 0.5 ** (k + 1)) / (k + 1) + np.cos(0.1 * k)
+        if reads:
+            state[2] = state[2] + np.sin(table[k]) * 0.1 if made else state[2] * 0.9 + table[k]
         if swaps:
             state[0], state[1] = state[1], state[0]
 

@@ -48,6 +48,15 @@ def assert_same(one: Any, two: Any) -> None:
         np.testing.assert_array_equal(ours, theirs)
 
 
+def assert_owners_are_there(program: Program) -> None:
+    """Memory that a view shows is known to be in use as long as its owner is one of the program."""
+    there = {*program.inputs, *(each.value for each in program.constants)}
+    for call in program.calls:
+        for out in call.outputs:
+            assert out.owner is None or out.owner in there
+            there.add(out)
+
+
 def wave(x: Any, a: Any, b: Any) -> Any:
     total = 0.0
     for _ in range(100):
@@ -112,6 +121,20 @@ def test_few_iterations_stay_as_they_are() -> None:
     assert not loops_of(captured(few, np.ones(3)))
 
 
+def test_views_of_what_a_loop_keeps_have_owners() -> None:
+    def function(x: Any) -> Any:
+        kept = []
+        for _ in range(150):
+            x = np.tanh(x * 0.9 + 0.1)
+            kept.append(np.sin(x))
+        views = [each[1:][::-1] for each in kept[10:13]]
+        return np.sum(np.stack(views)) + np.sum(np.stack(kept) * x)
+
+    program = captured(function, np.linspace(0.1, 1, 5))
+    assert loops_of(program)
+    assert_owners_are_there(unrolled(program))
+
+
 @pytest.mark.parametrize("seed", [n for n in range(60) if falls(n, 24)])
 @pytest.mark.parametrize("transform", [lambda f: f, lambda f: ta.grad(f, argnums=(0, 1, 2))])
 def test_loops_give_the_bits_of_their_iterations(
@@ -125,6 +148,7 @@ def test_loops_give_the_bits_of_their_iterations(
     _, as_captured = program.history[0]
     wanted = interpret(as_captured, others)
     flat = unrolled(program)
+    assert_owners_are_there(flat)
     for each in (program, flat, rolling.roll(flat)):
         assert_same(interpret(each, others), wanted)
     assert_same(engine_named("numpy")(program)(*others), wanted)
@@ -243,7 +267,7 @@ def test_keys_that_move_as_no_others_do(
     [
         (lambda x, k: x[k], True),
         (lambda x, k: x[k : k + 2][1], True),
-        (lambda x, k: x[0] * k, False),
+        (lambda x, k: x[0] * k, True),
         (lambda x, k: np.roll(x, k)[0], False),
         (np.take, False),
     ],
@@ -371,3 +395,92 @@ def test_explain_counts_loops() -> None:
     module: dict[str, Any] = {}
     exec(compiled.to_source(), module)  # noqa: S102 - which the library has written
     assert module["wave"](np.float64(0.4), np.float64(0.9), np.float64(0.1)) == wave(0.4, 0.9, 0.1)
+
+
+SERIES = np.random.default_rng(3).normal(size=(80, 3))
+WEIGHTS = np.cos(SERIES[:, 0])
+
+
+def row_by_row(a: Any) -> Any:
+    h = np.zeros(3)
+    for k in range(80):
+        h = np.tanh(a * h + SERIES[k])
+    return np.sum(h)
+
+
+def in_pairs(a: Any) -> Any:
+    h, total = np.zeros(3), 0.0
+    for row, weight in zip(SERIES[::-1], WEIGHTS, strict=True):
+        h = np.tanh(a * h + row)
+        total = total + weight * np.sum(h * SERIES[0])
+    return total
+
+
+def windows_of_the_series(a: Any) -> Any:
+    total = 0.0
+    for k in range(70):
+        total = np.tanh(total + np.sum(SERIES[k : k + 5, 0]) * a[0] + SERIES[k + 3, 1] * a[1])
+    return total
+
+
+def with_the_time(a: Any) -> Any:
+    y, step = np.ones(3), 0.05
+    for k in range(80):
+        time = k * step
+        y = y + step * (np.sin(time) * a - time * y / (k + 1))
+    return np.sum(y)
+
+
+def of_rows_made_anew(a: Any) -> Any:
+    h = np.zeros(3)
+    for k in range(80):
+        h = np.tanh(a * h) + np.eye(3)[k * k % 3] + np.exp(SERIES[k])
+    return np.sum(h)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+@pytest.mark.parametrize(
+    "function",
+    [row_by_row, in_pairs, windows_of_the_series, with_the_time, of_rows_made_anew],
+)
+def test_constants_in_a_row_are_read_by_a_loop(function: Any, engine: str) -> None:
+    a = np.array([0.3, -0.2, 0.1])
+    compiled = ta.compile(ta.value_and_grad(function), engine=engine)
+    for scale in 1.0, 1.1, 0.9:
+        for ours, theirs in zip(
+            compiled(a * scale), ta.value_and_grad(function)(a * scale), strict=True
+        ):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-14)
+    (program,) = compiled.programs
+    assert len(loops_of(program)) == 2
+    assert len(program.constants) < 30
+
+
+@pytest.mark.parametrize("function", [row_by_row, in_pairs, windows_of_the_series])
+def test_rows_are_read_where_they_are(function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    a = np.array([0.3, -0.2, 0.1])
+    compiled = ta.compile(ta.value_and_grad(function))
+    for _ in range(3):
+        compiled(a)
+    before = SERIES.copy()
+    try:
+        SERIES[...] = np.sin(SERIES * 3)
+        for ours, theirs in zip(compiled(a), ta.value_and_grad(function)(a), strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-14)
+    finally:
+        SERIES[...] = before
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64, np.int64])
+def test_numbers_stay_weak_in_loops(dtype: Any) -> None:
+    def function(x: Any) -> Any:
+        for k in range(60):
+            x = x * (k % 7) + (0.25 * k if x.dtype.kind != "i" else k * k)
+        return x
+
+    x = np.arange(3).astype(dtype)
+    compiled = ta.compile(function, engine="numpy")
+    for scale in 1, 2, 3:
+        found, wanted = compiled(x * scale), function(x * scale)
+        assert found.dtype == wanted.dtype
+        np.testing.assert_array_equal(found, wanted)

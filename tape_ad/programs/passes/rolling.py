@@ -3,8 +3,9 @@
 A loop of Python is captured step by step, so the trace repeats itself: forward, and backward where
 there is a gradient. Calls are alike that have one *token*: function, options, shapes, dtypes and
 strides. Where tokens repeat with a period, the operands have to do so as well: in every iteration
-the same value, the one that an iteration before has computed, or one of a row of values that an
-earlier loop has computed; and whole numbers, such as indices, have to move evenly.
+the same value, the one that an iteration before has computed, one of a row of values that an
+earlier loop has computed, or one of a row of constants; and whole numbers, such as indices, have to
+move evenly.
 """
 
 import itertools
@@ -23,9 +24,28 @@ from tape_ad.programs.passes.simplifications import (
     eliminate_common_subexpressions,
     eliminate_dead_code,
     equal_literals,
+    literals_of,
+    memory_of,
 )
-from tape_ad.programs.program import Call, Guard, Program, Step, Value, rebuilt, root_of
-from tape_ad.programs.program.loops import Loop, Moving, Stacking, element_of, unrolled
+from tape_ad.programs.program import (
+    COMPUTED,
+    Call,
+    Constant,
+    Guard,
+    Program,
+    Step,
+    Value,
+    rebuilt,
+    root_of,
+)
+from tape_ad.programs.program.loops import (
+    Loop,
+    Moving,
+    Stacking,
+    element_of,
+    unrolled,
+    viewing,
+)
 from tape_ad.rules.maps import clone
 
 __all__ = ["roll", "unroll"]
@@ -93,16 +113,18 @@ class Tokens:
         One for each step; equal ones are alike.
     operands, integers : array of int64
         The numbers of all steps' operands, and the whole numbers among their arguments.
-    stays : array of bool
-        For each token whether such steps are done though nobody needs what they give.
-    same : array of int64
-        For each value the number of one that is the same: its own, where there is none earlier.
     operands_from, integers_from : array of int64
         Where those of each step begin.
     values : list of Value
         By their numbers.
     outputs_from : array of int64
         The number of the first output of each step.
+    stays : array of bool
+        For each token whether such steps are done though nobody needs what they give.
+    same : array of int64
+        For each value the number of one that is the same: its own, where there is none earlier.
+    literals : sequence of float
+        Numbers among the arguments of ufuncs, which are operands too: their values come last.
     """
 
     numbers: Any
@@ -114,6 +136,7 @@ class Tokens:
     outputs_from: Any
     stays: Any
     same: Any
+    literals: Sequence[Any]
 
     @classmethod
     def of(cls, program: Program) -> "Tokens":
@@ -131,21 +154,14 @@ class Tokens:
         spelling = Spelling(number_of, kind_of)
         operands, integers = spelling.operands, spelling.integers
         for step in program.steps:
-            before = len(integers)
+            before = len(operands), len(integers)
             parts: list[Any]
             if isinstance(step, Guard):
                 parts = [step.question, type(step.answer), repr(step.answer), step.line]
                 spelling.take(step.value, parts)
             else:
                 parts = [step.function, step.several]
-                for arg in step.args:
-                    if type(arg) is Value:  # as most are
-                        operands.append(number := number_of[arg])
-                        parts.append(kind_of[number])
-                    else:
-                        spelling.take(arg, parts)
-                if step.kwargs:
-                    spelling.take(dict(step.kwargs), parts)
+                spelling.take_arguments(step, parts)
                 for out in step.outputs:
                     kind = kinds.setdefault(described(out), len(kinds))
                     number_of[out] = len(values)
@@ -161,17 +177,20 @@ class Tokens:
                 token = len(lengths)  # of its own: the function, or an option, has no hash
             if token == len(lengths):
                 outputs = len(getattr(step, "outputs", ()))
-                lengths.append((len(step.operands), len(integers) - before, outputs))
+                lengths.append((len(operands) - before[0], len(integers) - before[1], outputs))
                 stays.append(isinstance(step, Guard) or may_fail(step))
             numbers.append(token)
         found = np.array(numbers)
         begins = np.zeros((3, len(found) + 1), np.int64)
         np.cumsum(np.array(lengths).T[:, found], axis=1, out=begins[:, 1:])
+        places = np.array(operands)
+        places[places >= NUMBERS_FROM] += len(values) - NUMBERS_FROM
+        values += map(Value.like, map(np.float64, spelling.numbers))
         same = np.arange(len(values))
         same[[*equal.keys()]] = [*equal.values()]
         return cls(
             found,
-            np.array(operands),
+            places,
             np.array(integers or [0]),
             begins[0],
             begins[1],
@@ -179,6 +198,7 @@ class Tokens:
             begins[2] + given,
             np.array(stays),
             same,
+            spelling.numbers,
         )
 
     def needed(self, outputs: Collection[Value]) -> Any:
@@ -204,7 +224,8 @@ class Tokens:
             for begins in (self.operands_from, self.integers_from, self.outputs_from)
         ]
         operands, integers, outputs = (np.repeat(kept, length) for length in lengths)
-        stay = np.concatenate([np.ones(given, bool), outputs])
+        floats = np.ones(len(self.literals), bool)
+        stay = np.concatenate([np.ones(given, bool), outputs, floats])
         begins = [np.concatenate([[0], np.cumsum(length[kept])]) for length in lengths]
         number = np.cumsum(stay) - 1
         return Tokens(
@@ -217,6 +238,7 @@ class Tokens:
             begins[2] + given,
             self.stays,
             number[self.same[stay]],
+            self.literals,
         )
 
     def operands_of(self, steps: slice) -> Any:
@@ -239,6 +261,30 @@ def described(value: Value) -> Any:
 
 
 WORDS = frozenset({str, bool, type(None), type(Ellipsis), type})
+NUMBERS = frozenset({int, float, np.float64})
+NUMBERS_FROM = 2**60
+"""The number of the first of them, until it is known how many values there are."""
+POWERS = frozenset({np.power, np.float_power})
+
+
+def may_vary(call: Call, arg: Any) -> bool:
+    """Tell whether an element of an array can stand for a number among the arguments of a call.
+
+    A number in double precision is not weak, as Python's are, but that changes no double precision.
+    Powers are computed otherwise where the exponent is known.
+    """
+    function = call.function
+    return (
+        type(arg) in NUMBERS
+        and type(function) is np.ufunc
+        and "dd->d" in function.types
+        and function not in POWERS
+        and all(out.dtype is not None and out.dtype.char in "dD" for out in call.outputs)
+        and abs(arg) < LARGEST_EXACT
+    )
+
+
+LARGEST_EXACT = 2**53
 
 
 @define(eq=False)
@@ -258,6 +304,32 @@ class Spelling:
     kind_of: Sequence[int]
     operands: "array[int]" = field(factory=lambda: array("q"))
     integers: "array[int]" = field(factory=lambda: array("q"))
+    numbers: list[Any] = field(factory=list)
+    _operand_of: dict[Any, int] = field(factory=dict)
+
+    def take_arguments(self, call: Call, parts: list[Any]) -> None:
+        """Append what is alike of the arguments of a call, and note what differs."""
+        for arg in call.args:
+            if type(arg) is Value:  # as most are
+                number = self.number_of[arg]
+                self.operands.append(number)
+                parts.append(self.kind_of[number])
+            elif may_vary(call, arg):
+                self.take_number(arg, parts)
+            else:
+                self.take(arg, parts)
+        if call.kwargs:
+            self.take(dict(call.kwargs), parts)
+
+    def take_number(self, number: float, parts: list[Any]) -> None:
+        """Note a number among the operands, one for all that are equal."""
+        mark = type(number), repr(number)
+        found = self._operand_of.get(mark)
+        if found is None:
+            found = self._operand_of[mark] = NUMBERS_FROM + len(self.numbers)
+            self.numbers.append(number)
+        self.operands.append(found)
+        parts.append(float)
 
     def take(self, tree: Any, parts: list[Any]) -> None:
         """Append what is alike of an argument to its parts, and note what differs."""
@@ -388,7 +460,7 @@ class Found:
         The values from before the loop that all iterations read, by their numbers.
     elements : dict of (int, int, int, int) to None
         The elements of stacks that iterations read: the number of the loop, the output of its body,
-        and the iteration, with its way.
+        and the iteration, with its way; for one of `Rolling.rows`, `ROWS` and its number.
     stacked : dict of int to None
         Which outputs of the body are stacked.
     """
@@ -429,10 +501,31 @@ class Found:
 
     def computed(self, number: int, move: int) -> Slot | None:
         """Say which output of its body an operand is, if it is one of this iteration or before."""
-        if move != self.outputs or number + move * self.count < self.first + self.outputs:
+        behind = self.first + self.outputs
+        if move != self.outputs or number >= behind or number + move * self.count < behind:
             return None
         back, output = divmod(number - self.first, self.outputs)
         return Slot(output, -back) if back < 0 else Slot(number - self.first, 0)
+
+
+@define(eq=False)
+class Row:
+    """Constants that the iterations of a loop read one after the other.
+
+    Attributes
+    ----------
+    first : int
+        The number of the first; those of the others follow.
+    constant : Constant
+        The stack of them.
+    """
+
+    first: int
+    constant: Constant
+
+
+ROWS = -2
+"""Where other stacks have the number of their loop."""
 
 
 @define(eq=False)
@@ -444,16 +537,26 @@ class Rolling:
     program : Program
     tokens : Tokens
     found : list of Found
+    rows : list of Row
     """
 
     program: Program
     tokens: Tokens
     found: list[Found] = field(factory=list)
+    rows: list[Row] = field(factory=list)
     _loop_of: Any = field(init=False)
+    _is_known: Any = field(init=False)
+    _literals_from: int = field(init=False)
     _returned: set[int] = field(init=False)
+    _literals: dict[Value, Any] | None = field(default=None, init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._loop_of = np.full(len(self.tokens.values), -1, np.int64)
+        values = self.tokens.values
+        self._loop_of = np.full(len(values), -1, np.int64)
+        self._is_known = np.zeros(len(values), bool)
+        self._is_known[len(self.program.inputs) : self.tokens.outputs_from[0]] = True
+        self._literals_from = len(values) - len(self.tokens.literals)
+        self._is_known[self._literals_from :] = True
         outputs = set(self.program.outputs)
         outputs |= {root_of(value) for value in outputs}
         self._returned = {n for n, value in enumerate(self.tokens.values) if value in outputs}
@@ -463,6 +566,7 @@ class Rolling:
         tokens, count = self.tokens, length // period
         whole = slice(start, start + period * count + 1)
         operands = rows_of(tokens.operands_of(whole), count)
+        self.find_rows(operands, int(tokens.operands_from[start]))
         integers = rows_of(tokens.integers_of(whole), count)
         outputs = int(tokens.outputs_from[start + period] - tokens.outputs_from[start])
         first = int(tokens.outputs_from[start])
@@ -487,6 +591,68 @@ class Rolling:
         if self.can_be(found):
             self.found.append(found)
             self._loop_of[found.first : found.behind] = len(self.found) - 1
+
+    def find_rows(self, operands: Any, begin: int) -> None:
+        """Give constants that iterations read one after the other numbers that move evenly.
+
+        Parameters
+        ----------
+        operands : array of int64
+            Those of each iteration, which are changed in place.
+        begin : int
+            Where those begin among all.
+        """
+        tokens, known = self.tokens, self._is_known[operands]
+        for column in np.flatnonzero(known.sum(axis=0) >= FEWEST):
+            rows = np.flatnonzero(known[:, column])
+            numbers = operands[rows, column]
+            if np.all(numbers == numbers[0]) or len(rows) != rows[-1] - rows[0] + 1:
+                continue
+            constant = self.stack_of(numbers.tolist())
+            if constant is None:
+                continue
+            first = len(tokens.values)
+            now = np.arange(first, first + len(rows))
+            operands[rows, column] = tokens.operands[begin + rows * operands.shape[1] + column] = (
+                now
+            )
+            tokens.values += [tokens.values[number] for number in numbers]
+            tokens.same = np.concatenate([tokens.same, now])
+            self._loop_of = np.concatenate(
+                [self._loop_of, np.full(len(rows), ROWS - len(self.rows))]
+            )
+            self._is_known = np.concatenate([self._is_known, np.zeros(len(rows), bool)])
+            self.rows.append(Row(first, constant))
+
+    def stack_of(self, numbers: Sequence[int]) -> Constant | None:
+        """Give an array that shows constants in a row, as it does whatever is written to them.
+
+        Nobody writes to literals, so that those are copied. Nothing where that cannot be done.
+        """
+        like, inputs = self.tokens.values[numbers[0]], len(self.program.inputs)
+        if self.is_literal(numbers[0]):
+            data = np.array([self.literal_of(number) for number in numbers])
+            return Constant(Value.like(data), data, COMPUTED)
+        constants = [self.program.constants[number - inputs] for number in numbers]
+        line = constants[0].line
+        if (data := in_one_memory([each.data for each in constants])) is not None:
+            return Constant(Value.like(data), data, line)
+        if self._literals is None:
+            self._literals = literals_of(self.program)
+        if not can_be_kept(like) or not all(each.value in self._literals for each in constants):
+            return None
+        data = Stacking.of(like, len(numbers)).empty()
+        for k, each in enumerate(constants):
+            data[k] = each.data
+        return Constant(Value.like(data), data, line)
+
+    def is_literal(self, number: int) -> bool:
+        """Tell whether a value is a number among the arguments of a ufunc."""
+        return 0 <= number - self._literals_from < len(self.tokens.literals)
+
+    def literal_of(self, number: int) -> Any:
+        """Give the number that a value is."""
+        return self.tokens.literals[number - self._literals_from]
 
     def iterations(self, start: int, steps: Sequence[int], period: int, count: int) -> Found:
         """Describe iterations that are known to be alike, with some of their steps."""
@@ -542,7 +708,7 @@ class Rolling:
 
     def first_after_invariants(self, row: Any, moves: Any, first: int, outputs: int) -> int:
         """Say from which iteration on all that stays the same is there."""
-        latest = int(np.max(row[moves == 0], initial=-1))
+        latest = int(np.max(row[(moves == 0) & (row < self._literals_from)], initial=-1))
         return 0 if latest < first else (latest - first) // max(outputs, 1) + 1
 
     def within_stacks(
@@ -556,10 +722,13 @@ class Rolling:
             if moves[column] == outputs and row[end - 1] >= first:
                 continue  # carried, or of the same iteration
             loops = self._loop_of[row]
-            valid &= loops == np.bincount(loops[valid] + 1, minlength=1).argmax() - 1
+            least = int(np.min(loops))
+            valid &= loops == np.bincount(loops[valid] - least, minlength=1).argmax() + least
             if not valid.any():
                 return 0, 0
             loop = int(loops[valid][0])
+            if loop <= ROWS:
+                continue
             if loop < 0 or moves[column] % self.found[loop].outputs:
                 return 0, 0
         return max(stretches_of(valid, 0), key=lambda pair: pair[1] - pair[0], default=(0, 0))
@@ -575,7 +744,8 @@ class Rolling:
             return False
         for number, move in zip(found.operands.tolist(), found.moves.tolist(), strict=True):
             if move == 0:
-                found.reads[number] = None
+                if not self.is_literal(number):
+                    found.reads[number] = None
             elif (slot := found.computed(number, move)) is not None:
                 value = tokens.values[first + slot.output]
                 if slot.back > FARTHEST or (slot.back and not can_be_kept(value)):
@@ -595,6 +765,9 @@ class Rolling:
     def read_stack(self, found: Found, number: int, move: int) -> bool:
         """Let a loop read a stack of an earlier one; tell whether that is possible."""
         loop = int(self._loop_of[number])
+        if loop <= ROWS:
+            found.elements[self.element_key(number, move)] = None
+            return True
         if loop < 0 or move % self.found[loop].outputs:
             return False
         _, _, k, way = key = self.element_key(number, move)
@@ -608,6 +781,8 @@ class Rolling:
     def element_key(self, number: int, move: int) -> tuple[int, int, int, int]:
         """Say which element of a stack a value is, as `Found.elements` has it."""
         loop = int(self._loop_of[number])
+        if loop <= ROWS:
+            return ROWS, ROWS - loop, number - self.rows[ROWS - loop].first, move
         other = self.found[loop]
         k, output = divmod(number - other.first, other.outputs)
         return loop, output, k, move // other.outputs
@@ -637,7 +812,8 @@ class Rolling:
         """Note what is used of loops elsewhere; give the number of one that cannot give it."""
         for each in self.found:
             for loop, output, _, _ in each.elements:
-                self.found[loop].stacked[output] = None
+                if loop != ROWS:
+                    self.found[loop].stacked[output] = None
         finals = [each.final() for each in self.found]
         for number in self.used_outside():
             loop = int(self._loop_of[number])
@@ -668,6 +844,21 @@ class Rolling:
             used.update(each.slots.values())
             used.update(each.reads)
         return used
+
+
+def in_one_memory(arrays: Sequence[Any]) -> Any:
+    """Give an array that shows arrays as its rows; None where they do not lie evenly in one."""
+    first = arrays[0]
+    if type(first) is not np.ndarray or not first.size:
+        return None
+    memory = memory_of(first)
+    if any(memory_of(each) is not memory for each in arrays):
+        return None
+    steps = np.diff([each.__array_interface__["data"][0] for each in arrays])
+    if np.any(steps != steps[0]):
+        return None
+    shape, strides = (len(arrays), *first.shape), (int(steps[0]), *first.strides)
+    return np.lib.stride_tricks.as_strided(first, shape, strides)
 
 
 def rows_of(flat: Any, count: int) -> Any:
@@ -736,6 +927,9 @@ class Writing:
         for number in np.flatnonzero(tokens.same != np.arange(len(tokens.same))).tolist():
             value, same = tokens.values[number], tokens.values[tokens.same[number]]
             rewriting.by[value] = same
+        constants = [row.constant for row in self.rolling.rows]
+        rewriting.add_constants(constants)
+        self._stacks |= {(ROWS, number): each.value for number, each in enumerate(constants)}
 
     def program(self) -> Program:
         """Write it."""
@@ -826,11 +1020,16 @@ class Body:
     def read_element(self, key: tuple[int, int, int, int]) -> None:
         """Append the call that reads an element of a stack."""
         loop, output, k, way = key
-        other = self._rolling.found[loop]
-        like = self._rolling.tokens.values[other.first + output]
+        rolling = self._rolling
+        first = rolling.rows[output].first if loop == ROWS else rolling.found[loop].first + output
+        like = rolling.tokens.values[first]
         stack = self.stacks.get((loop, output))
         if stack is None:
-            stack = self.stacks[loop, output] = Stacking.of(like, other.count).value
+            if loop == ROWS:
+                stack = rolling.rows[output].constant.value.fresh()
+            else:
+                stack = Stacking.of(like, rolling.found[loop].count).value
+            self.stacks[loop, output] = stack
         call = element_of(stack, k if way == 0 else Moving(k, way), like)
         self._steps.append(call)
         self._elements[key] = call.outputs[0]
@@ -841,10 +1040,13 @@ class Body:
         steps: Any = self._rolling.program.steps[found.start : found.start + found.period]
         outputs_from = self._rolling.tokens.outputs_from[found.start :]
         columns = iter(zip(found.operands.tolist(), found.moves.tolist(), strict=True))
+        pairs: list[tuple[Any, Any]] = []
         numbers = iter(found.ways.tolist())
 
-        def operand(value: Value) -> Value:
-            return self.operand(*next(columns))
+        def operand(value: Any) -> Any:
+            new = self.operand(*next(columns))
+            pairs.append((value, new))
+            return new
 
         def integer(number: int) -> Any:
             way = next(numbers)
@@ -856,11 +1058,15 @@ class Body:
                 value = operand(step.value)
                 self._steps.append(Guard(step.question, value, step.answer, step.line))
                 continue
-            before = list(step.operands)
-            args = tuple([respelled(arg, operand, integer) for arg in step.args])
+            pairs.clear()
+            args = tuple(
+                [
+                    operand(arg) if may_vary(step, arg) else respelled(arg, operand, integer)
+                    for arg in step.args
+                ]
+            )
             kwargs = step.kwargs and respelled(dict(step.kwargs), operand, integer)
             call = step.given(args, kwargs)
-            pairs = list(zip(before, call.operands, strict=True))
             call = call.giving([viewing(out, pairs) for out in step.outputs])
             self._made |= enumerate(call.outputs, start=int(outputs_from[place]) - found.first)
             self._steps.append(call)
@@ -875,20 +1081,13 @@ class Body:
         stackings = tuple([Stacking.of(value, found.count) for value in stacked])
         return Loop(body, found.count, len(self.carried), stackings)
 
-    def operand(self, number: int, move: int) -> Value:
+    def operand(self, number: int, move: int) -> Any:
         """Give what stands for an operand in the body."""
         found = self._found
         if move == 0:
-            return self._reads[number]
+            read = self._reads.get(number)
+            return self._rolling.literal_of(number) if read is None else read
         slot = found.computed(number, move)
         if slot is None:
             return self._elements[self._rolling.element_key(number, move)]
         return self._slots[slot] if slot.back else self._made[slot.output]
-
-
-def viewing(out: Value, pairs: Sequence[tuple[Value, Value]]) -> Value:
-    """Give a value of a body like one of the program: a view of what it views there."""
-    owner = None
-    if out.owner is not None:
-        owner = next((root_of(new) for old, new in pairs if root_of(old) is out.owner), None)
-    return out.fresh(owner)

@@ -6,7 +6,7 @@ the last iteration, and *stacks*: arrays of what each iteration has computed.
 """
 
 import operator
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,11 @@ from tape_ad.programs.program import (
     Value,
     rebuilt,
     replaced,
+    root_of,
     run_steps,
 )
 
-__all__ = ["Loop", "Moving", "Stacking", "element_of", "iteration", "unrolled"]
+__all__ = ["Loop", "Moving", "Stacking", "element_of", "iteration", "unrolled", "viewing"]
 
 Elements = Mapping[Value, Sequence[Value]]
 
@@ -171,7 +172,8 @@ def iteration(
         if element is not None:
             by[call.outputs[0]] = element
             continue
-        own = call.giving([with_memory_of(out, by) for out in call.outputs])
+        pairs = [*zip(step.operands, call.operands, strict=True)]
+        own = call.giving([viewing(out, pairs) for out in call.outputs])
         by |= zip(call.outputs, own.outputs, strict=True)
         steps.append(own)
     return [by[value] for value in loop.body.output]
@@ -186,12 +188,18 @@ def known_element(call: Call, elements: Elements) -> Value | None:
     return elements[stack][key[0] if type(key) is tuple else key]
 
 
-def with_memory_of(out: Value, by: Mapping[Value, Value]) -> Value:
-    """Give a new value like one of a body."""
-    owner = out.owner
-    if owner is not None:
-        owner = by.get(owner, owner)
-        owner = owner.owner or owner
+def viewing(out: Value, pairs: Iterable[tuple[Value, Value]]) -> Value:
+    """Give a new value like what a call gave, now that it has other operands.
+
+    Parameters
+    ----------
+    out : Value
+    pairs : iterable of (Value, Value)
+        What was an operand, and what is it now: `out` may be a view of one.
+    """
+    owner = None
+    if out.owner is not None:
+        owner = next((root_of(new) for old, new in pairs if root_of(old) is out.owner), None)
     return out.fresh(owner)
 
 
@@ -231,8 +239,9 @@ def unrolled(program: Program, loops: Collection[Loop] | None = None) -> Program
         if element is not None:
             by[step.outputs[0]] = element
             continue
-        if any(out.owner in by for out in step.outputs if out.owner is not None):
-            before, step = step, step.giving([with_memory_of(out, by) for out in step.outputs])
-            by |= zip(before.outputs, step.outputs, strict=True)
+        if step is not old and any(out.owner is not None for out in step.outputs):
+            pairs = [*zip(old.operands, step.operands, strict=True)]
+            step = step.giving([viewing(out, pairs) for out in step.outputs])
+            by |= zip(old.outputs, step.outputs, strict=True)
         steps.append(step)
     return evolve(program, steps=tuple(steps), output=replaced(program.output, by))
