@@ -241,7 +241,8 @@ def unrolled(program: Program, loops: Collection[Loop] | None = None) -> Program
             continue
         if step is not old and any(out.owner is not None for out in step.outputs):
             pairs = [*zip(old.operands, step.operands, strict=True)]
-            step = step.giving([viewing(out, pairs) for out in step.outputs])
-            by |= zip(old.outputs, step.outputs, strict=True)
+            own = step.giving([viewing(out, pairs) for out in step.outputs])
+            by |= zip(step.outputs, own.outputs, strict=True)
+            step = own
         steps.append(step)
     return evolve(program, steps=tuple(steps), output=replaced(program.output, by))
