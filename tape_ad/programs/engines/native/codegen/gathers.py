@@ -1,7 +1,7 @@
 """Scatter and scatter-add loops, and others that are written by hand, as LLVM text.
 
-The operands of those are, in this order: the geometry, two int64 for each array of integers, the
-length of its axis in elements and the stride in bytes; those arrays, of int64; for `MIXED` a byte
+The operands of those are, in this order: an int64 for each array of integers, the length of its
+axis in elements; those arrays, of int64; for `MIXED` a byte
 that tells whether elements are added; what is read; what is written; and a byte that becomes 1
 where an integer is out of bounds. What the integers lead into has a stride of 0 along their axes.
 """
@@ -64,7 +64,9 @@ def framed(operands: int, ahead: str, body: str) -> LLVMFunction:
 
 
 @functools.cache
-def scattering(what: str, dtype: np.dtype[Any], count: int, columns: int = 1) -> LLVMFunction:
+def scattering(
+    what: str, dtype: np.dtype[Any], strides: tuple[int, ...], columns: int = 1
+) -> LLVMFunction:
     """Write a loop that stores or adds elements where their indices lead.
 
     Parameters
@@ -72,22 +74,20 @@ def scattering(what: str, dtype: np.dtype[Any], count: int, columns: int = 1) ->
     what : str
     dtype : numpy.dtype
         Of the elements.
-    count : int
-        How many arrays of integers there are.
+    strides : tuple of int
+        For each array of integers, the stride in bytes of its axis.
     columns : int
         How many elements, side by side, each index leads to.
     """
+    count = len(strides)
     operands = 1 + count + (what == MIXED) + 3
     source, target, status = operands - 3, operands - 2, operands - 1
-    ahead = []
-    for k in range(count):
-        ahead.append(f"  %length{k} = field i64 %p0, {2 * k}")
-        ahead.append(f"  %stride{k} = field i64 %p0, {2 * k + 1}")
+    ahead = [f"  %length{k} = field i64 %p0, {k}" for k in range(count)]
     if what == MIXED:
         ahead.append(f"  %mode.byte = load i8, ptr %p{count + 1}")
         ahead.append("  %mode = icmp ne i8 %mode.byte, 0")
     body = [
-        *leading(count),
+        *leading(strides),
         "  br i1 %bad, label %outside, label %inside",
         "outside:",
         f"  store i8 1, ptr %p{status}",
@@ -100,17 +100,17 @@ def scattering(what: str, dtype: np.dtype[Any], count: int, columns: int = 1) ->
     return framed(operands, "\n".join(ahead), "\n".join(body))
 
 
-def leading(count: int) -> Iterator[str]:
+def leading(strides: tuple[int, ...]) -> Iterator[str]:
     """Write where the integers lead for an element, and whether one of them is out of bounds."""
     way, bad = "0", "false"
-    for k in range(count):
+    for k, stride in enumerate(strides):
         yield f"  %given{k} = load i64, ptr %a{k + 1}, align 1"
         yield f"  %below{k} = icmp slt i64 %given{k}, 0"
         yield f"  %from.end{k} = add i64 %given{k}, %length{k}"
         yield f"  %index{k} = select i1 %below{k}, i64 %from.end{k}, i64 %given{k}"
         yield f"  %bad.one{k} = icmp uge i64 %index{k}, %length{k}"
-        yield f"  %far{k} = mul i64 %index{k}, %stride{k}"
-        last = k == count - 1
+        yield f"  %far{k} = mul i64 %index{k}, {stride}"
+        last = k == len(strides) - 1
         ways, bads = ("%way", "%bad") if last else (f"%way.{k}", f"%bad.{k}")
         yield f"  {ways} = add i64 {way}, %far{k}"
         yield f"  {bads} = or i1 {bad}, %bad.one{k}"
@@ -154,7 +154,8 @@ inside:
 def marking() -> LLVMFunction:
     """Write the loop that tells whether integers name a place twice.
 
-    Its operands are the geometry, the integers, a byte for each place, and one that becomes 1.
+    Its operands are the length of the axis, the integers, a byte for each place, and one that
+    becomes 1.
     """
     return framed(4, "  %length = load i64, ptr %p0", MARKING)
 
