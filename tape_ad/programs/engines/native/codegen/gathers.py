@@ -218,9 +218,7 @@ body:
 eight:
   %bytes = load <8 x i8>, ptr %byte.at, align 1
   %are = icmp ne <8 x i8> %bytes, zeroinitializer
-  %sum0 = zext <8 x i1> %are to <8 x i8>
 <lanes>
-  %chosen8 = extractelement <8 x i8> %sum3, i32 7
   %chosen = zext i8 %chosen8 to i64
   %j.eight = add i64 %j, %chosen
   br label %head
@@ -254,21 +252,45 @@ SPREAD = """  %from = getelementptr <kind>, ptr %given, i64 %at
 
 
 @functools.cache
-def masking(dtype: np.dtype[Any], *, spreads: bool) -> LLVMFunction:
+def masking(dtype: np.dtype[Any], *, spreads: bool, registers: bool) -> LLVMFunction:
     """Write the loop that collects what a mask chooses, or spreads it again, with 0 elsewhere.
 
     Its operands, which lie side by side, are the mask, what is read, what is written, and how many
     elements the mask has chosen. Its lengths are those of the mask and of what is chosen. While
-    there is room it takes eight at once, and stores what is not chosen where the next one goes.
+    there is room it takes eight at once, and stores what is not chosen where the next one goes;
+    or has the processor move them within `registers`.
     """
-    lanes = [*places_of_lanes(), *(lanes_spread() if spreads else lanes_collected())]
-    text = MASKING.replace("<lanes>", "\n".join(lanes))
+    kind, how = f"i{8 * dtype.itemsize}", "expand" if spreads else "compress"
+    moves = f"@llvm.x86.avx512.mask.{how}.v8{kind}"
+    eight = f"<8 x {kind}>"
+    declarations = {
+        "@llvm.ctpop.i8": "declare i8 @llvm.ctpop.i8(i8)",
+        moves: f"declare {eight} {moves}({eight}, {eight}, <8 x i1>)",
+    }
+    if registers:
+        source, target = ("%j", "%i") if spreads else ("%i", "%j")
+        lanes = IN_REGISTERS.format(moves=moves, source=source, target=target)
+    else:
+        moving = lanes_spread() if spreads else lanes_collected()
+        lanes = "\n".join([*places_of_lanes(), *moving])
+    text = MASKING.replace("<lanes>", lanes)
     text = text.replace("<moving>", SPREAD if spreads else CHOSEN)
-    return LLVMFunction(with_fields(text.replace("<kind>", f"i{8 * dtype.itemsize}")))
+    text = with_fields(text.replace("<kind>", kind))
+    return LLVMFunction(text, tuple(declarations.items()) if registers else ())
+
+
+IN_REGISTERS = """  %bits8 = bitcast <8 x i1> %are to i8
+  %chosen8 = call i8 @llvm.ctpop.i8(i8 %bits8)
+  %from8 = getelementptr <kind>, ptr %given, i64 {source}
+  %x8 = load <8 x <kind>>, ptr %from8, align 1
+  %v8 = call <8 x <kind>> {moves}(<8 x <kind>> %x8, <8 x <kind>> zeroinitializer, <8 x i1> %are)
+  %to8 = getelementptr <kind>, ptr %target, i64 {target}
+  store <8 x <kind>> %v8, ptr %to8, align 1"""
 
 
 def places_of_lanes() -> Iterator[str]:
     """Write, for each of eight elements, the place of the next one that is chosen."""
+    yield "  %sum0 = zext <8 x i1> %are to <8 x i8>"
     for k in range(3):
         picks = ", ".join(f"i32 {max(lane - 2**k, -1) % 9}" for lane in range(8))
         yield (
@@ -276,6 +298,7 @@ def places_of_lanes() -> Iterator[str]:
             f"<8 x i32> <{picks}>"
         )
         yield f"  %sum{k + 1} = add <8 x i8> %sum{k}, %before{k}"
+    yield "  %chosen8 = extractelement <8 x i8> %sum3, i32 7"
     yield "  %earlier = sub <8 x i8> %sum3, %sum0"
     for k in range(8):
         yield f"  %e{k} = extractelement <8 x i8> %earlier, i32 {k}"

@@ -22,6 +22,7 @@ from tape_ad.programs.engines.native.codegen.gathers import (
     scattering,
 )
 from tape_ad.programs.engines.native.codegen.ir_builder import BOOL, INT64
+from tape_ad.programs.engines.native.codegen.loops import picks_well
 from tape_ad.programs.engines.native.ir import (
     Callee,
     ExternalCall,
@@ -303,7 +304,8 @@ def masked(lowering: Lowering, mask: MemRef, source: MemRef, target: MemRef, cou
     """Collect what a mask chooses, or spread it if there are fewer elements than the mask has."""
     spreads = source.shape == (count,) and target.shape == mask.shape
     total = lowering.temporary((), np.int64)
-    callee = Callee(masking(target.dtype, spreads=spreads), 0, "spread" if spreads else "collect")
+    loop = masking(target.dtype, spreads=spreads, registers=picks_well(target.dtype))
+    callee = Callee(loop, 0, "spread" if spreads else "collect")
     refs = [flattened(lowering, mask), flattened(lowering, source)]
     size = math.prod(mask.shape)
     there = MemRef.new(target.shape, target.dtype)
