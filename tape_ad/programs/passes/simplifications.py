@@ -16,6 +16,7 @@ from attrs import evolve
 from tape_ad.base.trees import structure_of
 from tape_ad.programs.capture.op_facts import may_fail
 from tape_ad.programs.capture.opaque_calls import is_opaque
+from tape_ad.programs.capture.tracers import cast
 from tape_ad.programs.passes.rewriting import Rewriting, Rule, alike, rewritten, with_body
 from tape_ad.programs.program import (
     COMPUTED,
@@ -268,7 +269,8 @@ IDENTITIES: dict[Any, Rule] = {
     updated: written_over,
     **dict.fromkeys(
         (
-            *(np.astype, np.atleast_1d, np.atleast_2d, np.atleast_3d, np.broadcast_to, np.copy),
+            *(cast, np.astype, np.copy, np.broadcast_to),
+            *(np.atleast_1d, np.atleast_2d, np.atleast_3d),
             *(np.matrix_transpose, np.moveaxis, np.permute_dims, np.ravel, np.reshape),
             *(np.rollaxis, np.squeeze, np.swapaxes, np.transpose),
         ),

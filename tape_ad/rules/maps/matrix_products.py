@@ -178,6 +178,8 @@ def picked(rows: Array, right: Array) -> Array | None:
     """
     if type(rows) is not np.ndarray or type(right) is not np.ndarray or right.ndim != 2:
         return None
+    if len(right) == 1:  # all of which pick the one row: that is an outer product
+        return None
     found = one_in_each(rows)
     if found is None or not np.isfinite(right).all():
         return None  # 0 times nan is nan

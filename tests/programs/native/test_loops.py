@@ -19,6 +19,7 @@ from tape_ad.programs.engines.native.codegen.loops import (
     EACH,
     JOIN,
     SAME,
+    STEPS,
     UNIT,
     Epilogue,
     Loop,
@@ -114,6 +115,20 @@ def test_elements_are_copied_and_nothing_beside_them(read: str, write: str) -> N
             call(made[loop], lying(values, read), out)
             (expected[:size] if write == UNIT else expected[::-3][:size])[...] = values
             assert np.array_equal(padded, expected), (dtype, size, padded, expected)
+
+
+@pytest.mark.parametrize("access", STEPS)
+def test_one_in_a_few_elements_is_copied_and_none_of_the_others(access: str) -> None:
+    step, dtypes = STEPS[access], [dtype for dtype in DTYPES if dtype.char in "iIqQfd"]
+    loops = {dtype: Loop(((dtype, access),), (), ((-1, dtype, access),)) for dtype in dtypes}
+    made = compiled_loops(loops.values())
+    for dtype, loop in loops.items():
+        for size in range(1, 3 * loop.lanes + 2):
+            given, out = sample(dtype, step * size), np.full(step * (size + 9), 7, dtype)
+            expected = out.copy()
+            call(made[loop], given[::step], out[::step][:size])
+            expected[::step][:size] = given[::step]
+            assert np.array_equal(out, expected), (dtype, size, out, expected)
 
 
 def test_one_element_is_given_to_all() -> None:

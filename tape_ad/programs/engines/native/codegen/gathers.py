@@ -1,7 +1,7 @@
 """Scatter and scatter-add loops, and others that are written by hand, as LLVM text.
 
-The operands of those are, in this order: the geometry, two int64 for each array of integers, the
-length of its axis in elements and the stride in bytes; those arrays, of int64; for `MIXED` a byte
+The operands of those are, in this order: an int64 for each array of integers, the length of its
+axis in elements; those arrays, of int64; for `MIXED` a byte
 that tells whether elements are added; what is read; what is written; and a byte that becomes 1
 where an integer is out of bounds. What the integers lead into has a stride of 0 along their axes.
 """
@@ -60,7 +60,9 @@ def framed(operands: int, ahead: str, body: str) -> LLVMFunction:
 
 
 @functools.cache
-def scattering(what: str, dtype: np.dtype[Any], count: int, columns: int = 1) -> LLVMFunction:
+def scattering(
+    what: str, dtype: np.dtype[Any], strides: tuple[int, ...], columns: int = 1
+) -> LLVMFunction:
     """Write a loop that stores or adds elements where their indices lead.
 
     Parameters
@@ -68,22 +70,20 @@ def scattering(what: str, dtype: np.dtype[Any], count: int, columns: int = 1) ->
     what : str
     dtype : numpy.dtype
         Of the elements.
-    count : int
-        How many arrays of integers there are.
+    strides : tuple of int
+        For each array of integers, the stride in bytes of its axis.
     columns : int
         How many elements, side by side, each index leads to.
     """
+    count = len(strides)
     operands = 1 + count + (what == MIXED) + 3
     source, target, status = operands - 3, operands - 2, operands - 1
-    ahead = []
-    for k in range(count):
-        ahead.append(f"  %length{k} = field i64 %p0, {2 * k}")
-        ahead.append(f"  %stride{k} = field i64 %p0, {2 * k + 1}")
+    ahead = [f"  %length{k} = field i64 %p0, {k}" for k in range(count)]
     if what == MIXED:
         ahead.append(f"  %mode.byte = load i8, ptr %p{count + 1}")
         ahead.append("  %mode = icmp ne i8 %mode.byte, 0")
     body = [
-        *leading(count),
+        *leading(strides),
         "  br i1 %bad, label %outside, label %inside",
         "outside:",
         f"  store i8 1, ptr %p{status}",
@@ -96,17 +96,17 @@ def scattering(what: str, dtype: np.dtype[Any], count: int, columns: int = 1) ->
     return framed(operands, "\n".join(ahead), "\n".join(body))
 
 
-def leading(count: int) -> Iterator[str]:
+def leading(strides: tuple[int, ...]) -> Iterator[str]:
     """Write where the integers lead for an element, and whether one of them is out of bounds."""
     way, bad = "0", "false"
-    for k in range(count):
+    for k, stride in enumerate(strides):
         yield f"  %given{k} = load i64, ptr %a{k + 1}, align 1"
         yield f"  %below{k} = icmp slt i64 %given{k}, 0"
         yield f"  %from.end{k} = add i64 %given{k}, %length{k}"
         yield f"  %index{k} = select i1 %below{k}, i64 %from.end{k}, i64 %given{k}"
         yield f"  %bad.one{k} = icmp uge i64 %index{k}, %length{k}"
-        yield f"  %far{k} = mul i64 %index{k}, %stride{k}"
-        last = k == count - 1
+        yield f"  %far{k} = mul i64 %index{k}, {stride}"
+        last = k == len(strides) - 1
         ways, bads = ("%way", "%bad") if last else (f"%way.{k}", f"%bad.{k}")
         yield f"  {ways} = add i64 {way}, %far{k}"
         yield f"  {bads} = or i1 {bad}, %bad.one{k}"
@@ -150,7 +150,8 @@ inside:
 def marking() -> LLVMFunction:
     """Write the loop that tells whether integers name a place twice.
 
-    Its operands are the geometry, the integers, a byte for each place, and one that becomes 1.
+    Its operands are the length of the axis, the integers, a byte for each place, and one that
+    becomes 1.
     """
     return framed(4, "  %length = load i64, ptr %p0", MARKING)
 
@@ -213,9 +214,7 @@ body:
 eight:
   %bytes = load <8 x i8>, ptr %byte.at, align 1
   %are = icmp ne <8 x i8> %bytes, zeroinitializer
-  %sum0 = zext <8 x i1> %are to <8 x i8>
 <lanes>
-  %chosen8 = extractelement <8 x i8> %sum3, i32 7
   %chosen = zext i8 %chosen8 to i64
   %j.eight = add i64 %j, %chosen
   br label %head
@@ -249,21 +248,45 @@ SPREAD = """  %from = getelementptr <kind>, ptr %given, i64 %at
 
 
 @functools.cache
-def masking(dtype: np.dtype[Any], *, spreads: bool) -> LLVMFunction:
+def masking(dtype: np.dtype[Any], *, spreads: bool, registers: bool) -> LLVMFunction:
     """Write the loop that collects what a mask chooses, or spreads it again, with 0 elsewhere.
 
     Its operands, which lie side by side, are the mask, what is read, what is written, and how many
     elements the mask has chosen. Its lengths are those of the mask and of what is chosen. While
-    there is room it takes eight at once, and stores what is not chosen where the next one goes.
+    there is room it takes eight at once, and stores what is not chosen where the next one goes;
+    or has the processor move them within `registers`.
     """
-    lanes = [*places_of_lanes(), *(lanes_spread() if spreads else lanes_collected())]
-    text = MASKING.replace("<lanes>", "\n".join(lanes))
+    kind, how = f"i{8 * dtype.itemsize}", "expand" if spreads else "compress"
+    moves = f"@llvm.x86.avx512.mask.{how}.v8{kind}"
+    eight = f"<8 x {kind}>"
+    declarations = {
+        "@llvm.ctpop.i8": "declare i8 @llvm.ctpop.i8(i8)",
+        moves: f"declare {eight} {moves}({eight}, {eight}, <8 x i1>)",
+    }
+    if registers:
+        source, target = ("%j", "%i") if spreads else ("%i", "%j")
+        lanes = IN_REGISTERS.format(moves=moves, source=source, target=target)
+    else:
+        moving = lanes_spread() if spreads else lanes_collected()
+        lanes = "\n".join([*places_of_lanes(), *moving])
+    text = MASKING.replace("<lanes>", lanes)
     text = text.replace("<moving>", SPREAD if spreads else CHOSEN)
-    return LLVMFunction(with_fields(text.replace("<kind>", f"i{8 * dtype.itemsize}")))
+    text = with_fields(text.replace("<kind>", kind))
+    return LLVMFunction(text, tuple(declarations.items()) if registers else ())
+
+
+IN_REGISTERS = """  %bits8 = bitcast <8 x i1> %are to i8
+  %chosen8 = call i8 @llvm.ctpop.i8(i8 %bits8)
+  %from8 = getelementptr <kind>, ptr %given, i64 {source}
+  %x8 = load <8 x <kind>>, ptr %from8, align 1
+  %v8 = call <8 x <kind>> {moves}(<8 x <kind>> %x8, <8 x <kind>> zeroinitializer, <8 x i1> %are)
+  %to8 = getelementptr <kind>, ptr %target, i64 {target}
+  store <8 x <kind>> %v8, ptr %to8, align 1"""
 
 
 def places_of_lanes() -> Iterator[str]:
     """Write, for each of eight elements, the place of the next one that is chosen."""
+    yield "  %sum0 = zext <8 x i1> %are to <8 x i8>"
     for k in range(3):
         picks = ", ".join(f"i32 {max(lane - 2**k, -1) % 9}" for lane in range(8))
         yield (
@@ -271,6 +294,7 @@ def places_of_lanes() -> Iterator[str]:
             f"<8 x i32> <{picks}>"
         )
         yield f"  %sum{k + 1} = add <8 x i8> %sum{k}, %before{k}"
+    yield "  %chosen8 = extractelement <8 x i8> %sum3, i32 7"
     yield "  %earlier = sub <8 x i8> %sum3, %sum0"
     for k in range(8):
         yield f"  %e{k} = extractelement <8 x i8> %earlier, i32 {k}"

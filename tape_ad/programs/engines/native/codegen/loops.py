@@ -1,6 +1,7 @@
 """Inner loops: elementwise functions and reductions fused, as LLVM's text in NumPy's convention."""
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ from tape_ad.programs.engines.native.runtime.compiling import host
 
 UNIT, SAME, ANY = "unit", "same", "any"
 """How an operand lies along the loop: side by side, one element for all, or anyhow else."""
+STEPS: Mapping[str, int] = MappingProxyType({f"one in {step}": step for step in (2, 3, 4)})
+"""Or one in so many of what lies side by side, where that is quickly read whole and picked from."""
 
 
 @define(eq=False)
@@ -143,6 +146,7 @@ class LoadsStores:
         Where these are side by side all are as far from there, else they may lie anywhere.
         """
         builder, n, start = self.builder, self.lanes, f"%p{number}"
+        access = ANY if access in STEPS else access
         if access == ANY:
             start = self._place(number, dtype, access, 0)
         elif access == UNIT:
@@ -200,9 +204,40 @@ class LoadsStores:
         self, number: int, dtype: np.dtype[Any], access: str, offset: int = 0
     ) -> VectorValue:
         """Write the reading of one vector of real elements."""
-        where = self._place(number, dtype, access, offset)
+        where, n = self._place(number, dtype, access, offset), self.lanes
+        if access in STEPS:
+            return self._load_one_in(STEPS[access], dtype, where)
         how = "load" if access == UNIT else "gather"
-        return self._truth(*self._loaded(dtype, self.lanes, where, "%mask", how), dtype)
+        return self._truth(*self._loaded(dtype, n, where, "%mask", how), dtype)
+
+    def _load_one_in(self, step: int, dtype: np.dtype[Any], where: str) -> VectorValue:
+        """Write the reading of one in so many elements, out of as many vectors."""
+        found, kind, n = "", "", self.lanes
+        for part in range(step):
+            at = self._behind(where, f"{part * n * dtype.itemsize}")
+            one, kind = self._loaded(dtype, n, at, self._among(step, part))
+            places = [step * i - part * n for i in range(n)]  # in this vector, and those before
+            picks = [n + place if 0 <= place < n else i for i, place in enumerate(places)]
+            found = shuffled(self.builder, kind, found or one, picks, one)
+        return self._truth(found, kind, dtype)
+
+    def _store_one_in(self, step: int, value: str, dtype: np.dtype[Any], where: str) -> None:
+        """Write the storing to one in so many elements, as so many vectors."""
+        n = self.lanes
+        for part in range(step):
+            picks = [(part * n + i) // step for i in range(n)]
+            spread = shuffled(self.builder, f"<{n} x {memory_type(dtype)}>", value, picks)
+            at = self._behind(where, f"{part * n * dtype.itemsize}")
+            self._stored(spread, dtype, n, at, self._among(step, part))
+
+    def _among(self, step: int, part: int) -> str:
+        """Write the mask of a vector which is one of so many, and has one in as many elements."""
+        n = self.lanes
+        places = range(part * n, part * n + n)
+        never = np.iinfo(np.int64).max
+        numbers = [never if place % step else place // step for place in places]
+        listed = ", ".join(f"i64 {number}" for number in numbers)
+        return self.builder.emit(f"icmp ugt <{n} x i64> %left.all, <{listed}>")
 
     def _splat(self, number: int, dtype: np.dtype[Any]) -> VectorValue:
         """Write, before the loop, the reading of one element for all."""
@@ -235,6 +270,9 @@ class LoadsStores:
         if dtype.kind == "b":
             name = builder.emit(f"zext <{n} x i1> {name} to <{n} x i8>")
         where = self._place(number, dtype, access, offset)
+        if access in STEPS:
+            self._store_one_in(STEPS[access], name, dtype, where)
+            return
         how = "store" if access == UNIT else "scatter"
         self._stored(name, dtype, n, where, "%mask", how)
 
@@ -257,6 +295,8 @@ class LoadsStores:
             return builder.emit(f"getelementptr {memory_type(dtype)}, ptr %p{number}, i64 %i0")
         base = builder.emit(f"mul i64 %i0, %s{number}")
         start = builder.emit(f"getelementptr i8, ptr %p{number}, i64 {base}")
+        if access in STEPS:
+            return start
         if part:
             start = builder.emit(f"getelementptr i8, ptr {start}, i64 {part}")
         ways = self._ways(number)
@@ -571,6 +611,11 @@ def register_bytes() -> int:
     return 32 if features.get("avx2") else 16
 
 
+def picks_well(dtype: np.dtype[Any]) -> bool:
+    """Tell whether registers with masks are quicker than reading one such element at a time."""
+    return dtype.kind in "fiu" and dtype.itemsize >= 4 and register_bytes() == WIDEST
+
+
 def written(loop: Loop, name: str) -> tuple[str, dict[str, str]]:
     """Write a loop.
 
@@ -635,7 +680,7 @@ class Writer:
             yield f"  %a{number} = getelementptr ptr, ptr %args, i64 {number}"
             name = f"%b{number}" if self.loop.rows else f"%p{number}"
             yield f"  {name} = load ptr, ptr %a{number}"
-            if access == ANY and not self.loop.single:
+            if access not in (UNIT, SAME) and not self.loop.single:
                 yield f"  %s{number}.at = getelementptr i64, ptr %steps, i64 {number}"
                 yield f"  %s{number} = load i64, ptr %s{number}.at"
 

@@ -22,6 +22,7 @@ from tape_ad.programs.engines.native.codegen.gathers import (
     scattering,
 )
 from tape_ad.programs.engines.native.codegen.ir_builder import BOOL, INT64
+from tape_ad.programs.engines.native.codegen.loops import picks_well
 from tape_ad.programs.engines.native.ir import Callee, ExternalCall, Literal, MemRef, RuntimeCheck
 from tape_ad.programs.engines.native.lowering.calls import (
     Lowering,
@@ -231,7 +232,7 @@ ROW = 512
 
 def led(lowering: Lowering, what: str, at: Picked, source: MemRef, target: MemRef) -> None:
     """Put or add elements where integers lead to, and see that none is out of bounds."""
-    geometry = lowering.constant(np.array(at.geometry, np.int64))
+    lengths = lowering.constant(np.array(at.geometry[::2], np.int64))
     refs = [*at.indices, source, target]
     columns, size = at.shape[-1:], target.dtype.itemsize
     steps = [ref.strides[-1:] for ref in refs]
@@ -241,22 +242,22 @@ def led(lowering: Lowering, what: str, at: Picked, source: MemRef, target: MemRe
         columns = (1,)
     shape, status = refs[0].shape, flag(lowering)
     none = (0,) * len(shape)
-    *reads, source, target = geometry.along(shape, none), *refs
+    *reads, source, target = lengths.along(shape, none), *refs
     if what == MIXED:
-        reads.append(repeated(lowering, at, geometry).along(shape, none))
-    loop = scattering(what, target.dtype, len(at.indices), *columns)
+        reads.append(repeated(lowering, at, lengths).along(shape, none))
+    loop = scattering(what, target.dtype, tuple(at.geometry[1::2]), *columns)
     writes = [target, status.along(shape, none)]
     lowering.loop(Callee(loop, 0, what), shape, [*reads, source], writes, ordered=True)
     lowering.work.append(RuntimeCheck(status, 0))
 
 
-def repeated(lowering: Lowering, at: Picked, geometry: MemRef) -> MemRef:
+def repeated(lowering: Lowering, at: Picked, length: MemRef) -> MemRef:
     """Give a byte that tells whether the one array of integers names a place twice."""
     (array,) = at.arrays
     marks, twice = lowering.temporary((at.geometry[0],), np.uint8), flag(lowering)
     fill(lowering, 0, marks)
     lengths, *writes = (
-        each.along(array.shape, (0,) * len(array.shape)) for each in (geometry, marks, twice)
+        each.along(array.shape, (0,) * len(array.shape)) for each in (length, marks, twice)
     )
     callee = Callee(marking(), 0, "find duplicates")
     lowering.loop(callee, array.shape, [lengths, array], writes, ordered=True)
@@ -295,7 +296,8 @@ def masked(lowering: Lowering, mask: MemRef, source: MemRef, target: MemRef, cou
     """Collect what a mask chooses, or spread it if there are fewer elements than the mask has."""
     spreads = source.shape == (count,) and target.shape == mask.shape
     total = lowering.temporary((), np.int64)
-    callee = Callee(masking(target.dtype, spreads=spreads), 0, "spread" if spreads else "collect")
+    loop = masking(target.dtype, spreads=spreads, registers=picks_well(target.dtype))
+    callee = Callee(loop, 0, "spread" if spreads else "collect")
     refs = [flattened(lowering, mask), flattened(lowering, source)]
     size = math.prod(mask.shape)
     there = MemRef.new(target.shape, target.dtype)

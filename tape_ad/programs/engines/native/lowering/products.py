@@ -147,9 +147,13 @@ def stacked(ufunc: np.ufunc, operands: Sequence[MemRef], out: MemRef) -> list[Me
 
 
 def by_rows(lowering: Lowering) -> None:
-    """Lower `times_matrix`, unless it may only pick rows of a matrix, which NumPy looks into."""
+    """Lower `times_matrix`, unless it may only pick rows of a matrix, which NumPy looks into.
+
+    More rows than the matrix has would pick some of them again, as no Jacobian begins with.
+    """
     x, y = lowering.arguments("rows", "right")
-    if len(lowering.source(y).shape) == 2:
+    rows, elements = lowering.source(x).shape[-2:]
+    if len(lowering.source(y).shape) == 2 and rows <= elements:
         raise NotLowerable("it may only pick rows")
     product_of(lowering, np.matmul, x, y, lowering.out)
 

@@ -17,11 +17,13 @@ from tape_ad.programs.engines.native.codegen.loops import (
     JOIN,
     ROWS,
     SAME,
+    STEPS,
     UNIT,
     Epilogue,
     Loop,
     identity_of,
     is_sum,
+    picks_well,
 )
 from tape_ad.programs.engines.native.fusion import FusedNest
 from tape_ad.programs.engines.native.ir import (
@@ -84,6 +86,10 @@ class Operand(NamedTuple):
         """Say how it lies along the inner loop."""
         if self.side_by_side:
             return UNIT
+        every, rest = divmod(self.step, self.ref.dtype.itemsize)
+        few = f"one in {every}"
+        if few in STEPS and not rest and picks_well(self.ref.dtype):
+            return few
         return ANY if self.step else SAME
 
 
