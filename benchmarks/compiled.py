@@ -28,9 +28,6 @@ __all__ = [
     "said_of_rows",
 ]
 
-EAGER_CALLS, SECONDS_PER_CALL = 6, 20e-6
-"""The most that capture may take: so many eager calls, and this for each call of the program."""
-
 FUNCTIONS_TARGET = 1.0
 
 
@@ -59,19 +56,9 @@ def calls_until_paid(result: Result, library: str) -> float:
     return result.first[library] / saved if saved > 0 else math.inf
 
 
-def capture_bound(result: Result) -> float:
-    return EAGER_CALLS * result.times[OURS].least + SECONDS_PER_CALL * result.calls
-
-
 def time_target(result: Result) -> Target:
     what = f"{result.workload.name}: compiled time / eager"
     return Target(what, ratio(result), result.workload.compiled)
-
-
-def capture_target(result: Result) -> Target:
-    bound = f"{EAGER_CALLS} eager calls and {1e6 * SECONDS_PER_CALL:.0f} us a call of the program"
-    what = f"{result.workload.name}: first calls / ({bound})"
-    return Target(what, result.first[OURS_COMPILED] / capture_bound(result), 1.0)
 
 
 def memory_targets(result: Result) -> list[Target]:
@@ -92,11 +79,11 @@ def memory_targets(result: Result) -> list[Target]:
 def compiled_targets(
     results: Sequence[Result], functions: Sequence[Result], overheads: Mapping[str, float]
 ) -> list[Target]:
-    """Give the bounds on times, on first calls, on memory and on what a call takes at least."""
+    """Give the bounds on times, on memory and on what a call takes at least."""
     found = []
     for result in results:
         if compared([result]):
-            found += [time_target(result), capture_target(result)]
+            found.append(time_target(result))
         found += memory_targets(result)
     if ratios := [ratio(result) for result in compared(functions)]:
         found.append(
@@ -131,7 +118,6 @@ COLUMNS = (
     "at most",
     "by hand / eager",
     "first calls",
-    "they may take",
     "calls of the program",
     "paid after",
     "jax.jit",
@@ -183,7 +169,6 @@ def row(result: Result) -> tuple[str, ...]:
         f"{result.workload.compiled:g}",
         f"{times[BY_HAND].least / times[OURS].least:.3g}" if BY_HAND in times else "",
         duration(first[OURS_COMPILED]),
-        duration(capture_bound(result)),
         f"{result.calls:,}",
         until_paid(result, OURS_COMPILED),
         duration(times[COMPILED].least) if theirs else "",

@@ -82,7 +82,7 @@ class Workload:
     targets: Mapping[str, float] = field(default=NOTHING, kw_only=True)
     compiled: float = field(default=1.0, kw_only=True)
     native: float = field(default=0.8, kw_only=True)
-    first: float = field(default=0.25, kw_only=True)
+    first: float = field(default=1.0, kw_only=True)
     layers: bool = field(default=False, kw_only=True)
     small: bool = field(default=False, kw_only=True)
     dtype: str = field(default="float64", kw_only=True)

@@ -125,7 +125,6 @@ WORKLOADS = [
         small=True,
         compiled=0.25,
         native=0.5,
-        first=0.1,
     ),
     Workload(
         "chain, 100 elements",

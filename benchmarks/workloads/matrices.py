@@ -277,7 +277,6 @@ WORKLOADS = [
         small=True,
         compiled=0.25,
         native=0.5,
-        first=0.1,
     ),
     Workload(
         "Jacobian, 200x50",
