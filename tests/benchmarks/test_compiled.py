@@ -56,14 +56,13 @@ def test_compiling_has_paid_when_what_was_saved_makes_up_for_the_first_calls() -
     assert printed_compiled(slower)[0].endswith("first calls 3 ms, which never pays")
 
 
-def test_a_compiled_workload_is_bounded_in_time_and_in_its_first_calls() -> None:
+def test_a_compiled_workload_is_bounded_in_time() -> None:
     result = compiled("Hessian, 50", **{OURS: 4e-4, OURS_COMPILED: 1.2e-4})
-    time, capture = run_of(result).compiled_targets()
-    assert (time.bound, time.met, capture.met) == (0.25, False, False)
+    (time,) = run_of(result).compiled_targets()
+    assert (time.bound, time.met) == (0.25, False)
     assert time.measured == pytest.approx(0.3)
-    assert capture.measured == pytest.approx(3e-3 / (2.4e-3 + 4e-4))
     large = compiled("least squares, 512", **{OURS: 5e-4, OURS_COMPILED: 5e-4})
-    assert [target.met for target in run_of(large).compiled_targets()] == [True, True]
+    assert [target.met for target in run_of(large).compiled_targets()] == [True]
 
 
 def test_a_compiled_function_may_take_no_more_memory_than_an_eager_one() -> None:
@@ -96,9 +95,9 @@ def test_the_page_has_the_compiled_column_beside_jit() -> None:
     found = run_of(result)
     found.overheads = {"numpy": {"1 array": 1e-6}}
     page = "".join(pages(found, "bars.png", "chart.png").values()).splitlines()
-    row = "| Hessian, 50 | 400 us | 160 us | **0.4** | 0.25 | 0.5 | 3 ms | 2.8 ms | 20 | 13 |"
+    row = "| Hessian, 50 | 400 us | 160 us | **0.4** | 0.25 | 0.5 | 3 ms | 20 | 13 |"
     assert f"{row} 20 us | 200 ms | 102 | 8 |" in page
-    assert "## Compiled: 1 of 3 targets met" in page
+    assert "## Compiled: 1 of 2 targets met" in page
     assert "- Hessian, 50: compiled time / eager: 0.4 (at most 0.25)" in page
     assert "| 1 array | 1.00 | 2.0 |" in page
     assert compiled_section([timed("Hessian, 50", **{OURS: 1.0})], [], {}) == []
@@ -129,9 +128,9 @@ def test_native_time_and_first_calls_are_bounded_beside_jit() -> None:
     assert time.measured == pytest.approx(0.6)
     assert (time.bound, time.met) == (0.5, False)
     assert first.measured == pytest.approx(0.15)
-    assert (first.bound, first.met) == (0.25, True)
+    assert (first.bound, first.met) == (1.0, True)
     large = native("least squares, 512", **{OURS: 4e-4, OURS_NATIVE: 3e-5, COMPILED: 5e-5})
-    assert [target.bound for target in run_of(large).native_targets()] == [0.8, 0.25]
+    assert [target.bound for target in run_of(large).native_targets()] == [0.8, 1.0]
     beside_torch = native("CNN, 64x28x28", **{OURS: 4e-4, OURS_NATIVE: 3e-5})
     assert run_of(beside_torch).native_targets() == []
 
@@ -164,7 +163,7 @@ def test_the_page_says_by_how_much_the_native_engine_misses_and_what_numpy_does(
     found.besides = [Beside("two threads / one", 0.6, reason="there is one core alone")]
     page = "".join(pages(found, "bars.png", "chart.png").values()).splitlines()
     row = "| Hessian, 50 | 200 us | 40 us | 50 us | **0.8** | 0.5 | 80 us | 0.5 |"
-    assert f"{row} 30 ms | 200 ms | 0.15 | 0.25 | 3 s | 18 of 20, 2 |" in page
+    assert f"{row} 30 ms | 200 ms | 0.15 | 1 | 3 s | 18 of 20, 2 |" in page
     assert "## Native: 1 of 2 targets met" in page
     missed = "- Hessian, 50: native time / jax.jit: 0.8 (at most 0.5), 1.6 times as much"
     assert missed in page
