@@ -114,6 +114,14 @@ def test_more_than_rounding_is_a_difference_of_native_code(ours: Any, theirs: An
         check_alike("it", ours, theirs, exactly=False)
 
 
+def test_comparing_tells_of_no_floating_point_error() -> None:
+    numbers = np.full(2, 1e-305)
+    with np.errstate(all="raise"):
+        check_alike("it", numbers, numbers, exactly=False)
+        with pytest.raises(ProgramMismatchError, match="1 of 2; the largest difference"):
+            check_alike("it", numbers, numbers * np.array([1.0, -1.0]), exactly=False)
+
+
 # check
 
 

@@ -176,6 +176,7 @@ def with_kinds_of(
     )
 
 
+@np.errstate(all="ignore")  # the caller has asked about the function's numbers, not these
 def difference_of(got: Any, wanted: Any, same: Callable[[Any, Any], Any]) -> str:
     """Say in what two leaves differ; nothing where they do not."""
     if type(got) not in (type(wanted), NUMPYS.get(type(wanted))):
@@ -221,8 +222,7 @@ def same_numbers(one: Any, two: Any) -> Any:
 def gaps(one: Any, two: Any) -> Any:
     """Subtract in the widest dtype that there is; nan for what is no number, or inf in both."""
     wide = np.complex128 if one.dtype.kind == "c" else np.longdouble
-    with np.errstate(all="ignore"):
-        return np.asarray(one.astype(wide) - two.astype(wide))
+    return np.asarray(one.astype(wide) - two.astype(wide))
 
 
 def most_different(one: Any, two: Any, differs: Any) -> tuple[Any, ...]:
@@ -594,6 +594,7 @@ def rounded(leaf: Any) -> Any:
     return near_by(leaf, 4 * np.finfo(dtype).eps) if dtype.kind in "fc" else leaf
 
 
+@np.errstate(all="ignore")
 def carried(got: Any, plain: Any, other: Any) -> bool:
     """Tell whether a leaf is as near to NumPy's as that of arguments a little off allows."""
     one, two, off = (np.asarray(each) for each in (got, plain, other))

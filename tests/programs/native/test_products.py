@@ -150,6 +150,11 @@ def test_products_that_may_only_pick_rows_are_left_to_numpy(dtype: str) -> None:
     assert "it may only pick rows" in fast.explain()
 
 
+@pytest.mark.parametrize("shapes", [((9, 8), (8, 3)), ((9, 8), (8,)), ((8,), (8,))])
+def test_rows_that_cannot_all_be_picks_are_multiplied(shapes: Any) -> None:
+    agree_to_the_bit(times_matrix, *(numbers(shape, "f8") for shape in shapes))
+
+
 def test_rows_of_a_product_are_looked_at_in_each_replay() -> None:
     fast = ta.compile(times_matrix, engine="native")
     right = numbers((8, 9), "f8")

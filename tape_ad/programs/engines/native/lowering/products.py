@@ -152,8 +152,8 @@ def by_rows(lowering: Lowering) -> None:
     More rows than the matrix has would pick some of them again, as no Jacobian begins with.
     """
     x, y = lowering.arguments("rows", "right")
-    rows, elements = lowering.source(x).shape[-2:]
-    if len(lowering.source(y).shape) == 2 and rows <= elements:
+    rows, right = lowering.source(x).shape[:-1], lowering.source(y).shape
+    if len(right) == 2 and math.prod(rows) <= right[0]:
         raise NotLowerable("it may only pick rows")
     product_of(lowering, np.matmul, x, y, lowering.out)
 
