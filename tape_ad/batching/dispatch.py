@@ -42,6 +42,7 @@ from tape_ad.record.primals import is_number, memory_of, primal
 from tape_ad.rules import entry_of, known_facts
 from tape_ad.rules.base import Derivation
 from tape_ad.rules.maps.memory import Layout
+from tape_ad.rules.numpy.bodies import is_place_or_slice
 from tape_ad.rules.numpy.building import filled_like
 from tape_ad.rules.numpy.updates import updated, viewed
 
@@ -119,7 +120,7 @@ def handled(batch: Batch, handler: Handler, function: Function, args: Any, kwarg
     out = handler(batch, function, args, kwargs)
     if is_of(out, batch):
         raise Looped  # as there are arrays of the batch in a list that it has not looked at
-    if keeps_order(function, args) and is_of(args[0], batch):
+    if args and keeps_order(function, args, kwargs) and is_of(args[0], batch):
         order, found = layout_of(args[0], "A"), BatchedArray(out, batch)
         out = out if layout_of(found, "A") == order else laid_out(found, order)
     view = known_facts(function).view
@@ -132,10 +133,10 @@ def handled(batch: Batch, handler: Handler, function: Function, args: Any, kwarg
     return result
 
 
-def keeps_order(function: Function, args: Any) -> bool:
+def keeps_order(function: Function, args: Any, kwargs: Options) -> bool:
     """Tell whether a result lies in Fortran's order just where the first argument does."""
     if function is np.delete:
-        return len(args) > 1 and isinstance(args[1], (int, slice))
+        return is_place_or_slice(args[1] if len(args) > 1 else kwargs["obj"])
     return function in (np.pad, np.insert, np.round, np.around)
 
 

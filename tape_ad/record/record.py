@@ -71,7 +71,7 @@ class ComputationRecord(Shown):
         of: small arrays as a whole, and of large ones the first and last element and some
         between. That takes a fraction of a microsecond. With True, all elements of leaves and of
         every other array that an operation used, constants among them, at the price of hashing
-        each of them twice. With False, none.
+        each of them at each use and in the sweep. With False, none.
     trace_source : bool
         Keep the line of your code that each node was made in. `print` shows it, and so do errors
         of the sweep.
@@ -318,20 +318,20 @@ class ComputationRecord(Shown):
     def keep(self, node: int, array: Any) -> None:
         """Note a few elements of an array that the partial of a node holds, as of a leaf."""
         if self.check_inputs is None:
-            found = self.latest.get(id(array))
-            self._note_array(node, array, elements_of, found and found[1].tobytes() == found[2])
+            self._note_array(node, array, elements_of)
 
     def compare_all(self, node: int, arrays: Any) -> None:
         """Note all elements of the plain arrays that a node was made with, if they are compared."""
         if self.check_inputs:
             for array in flatten(map_leaves(primal, arrays)):
                 if isinstance(array, ndarray):
-                    self._note_array(node, array, Hashed, id(array) in self.latest)
+                    self._note_array(node, array, Hashed)
 
-    def _note_array(self, node: int, array: Any, elements: Any, known: Any) -> None:
-        """Note that a node has met an array, of which the elements may be known already."""
-        if known:
-            self.latest[id(array)][0].append(node)
+    def _note_array(self, node: int, array: Any, elements: Any) -> None:
+        """Note that a node has met an array, beside those that met it with the same elements."""
+        found = self.latest.get(id(array))
+        if found is not None and found[1].tobytes() == found[2]:
+            found[0].append(node)
             return
         seen = elements(array)
         self.latest[id(array)] = noted = [node], seen, seen.tobytes(), array

@@ -944,6 +944,7 @@ def written_through_ravel(x: Any) -> Any:
         lambda x: np.ravel(2 * x, order="A"),
         lambda x: np.ravel(np.copy(x, "A"), order="K"),
         lambda x: np.ravel(np.delete(x.T, 1, axis=0), order="K"),
+        lambda x: np.ravel(np.delete(x.T, obj=[1], axis=0), order="K"),
         lambda x: np.ravel(np.insert(x.T, 1, x[0, 0], axis=0), order="K"),
         lambda x: np.ravel(np.add(x, 1, order="A"), order="K"),
         lambda x: np.ravel(np.sin(2 * x, order="A"), order="K"),

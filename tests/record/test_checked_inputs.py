@@ -110,6 +110,20 @@ def test_an_array_is_noted_once_for_all_that_is_computed_with_it() -> None:
         early.grad()
 
 
+@pytest.mark.parametrize("check_inputs", [None, True])
+def test_an_array_that_is_filled_anew_between_its_uses(check_inputs: bool | None) -> None:
+    memory, rec = np.array([3.0, 4.0]), ta.ComputationRecord(check_inputs=check_inputs)
+    x = rec.tensor(np.array([1.0, 2.0]))
+    early = np.sum(x * memory)
+    memory[:] = [10.0, 20.0]
+    late = np.sum(x * memory)
+    np.testing.assert_array_equal(late.grad().wrt(x), [10.0, 20.0])
+    memory[:] = [3.0, 4.0]  # as it was for one of them
+    np.testing.assert_array_equal(early.grad().wrt(x), [3.0, 4.0])
+    with pytest.raises(MutatedInputError, match=r"after node %3 \(multiply\)"):
+        (early + late).grad()
+
+
 def test_plain_arrays_of_classes_of_their_own_are_looked_at(tmp_path: pathlib.Path) -> None:
     w = np.memmap(tmp_path / "w", float, "w+", shape=(2, 2))
     w[...] = W

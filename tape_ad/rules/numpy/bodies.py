@@ -314,6 +314,11 @@ def roots(p: Array) -> Array:
     return np.real(found) if real else found
 
 
+def is_place_or_slice(obj: Any) -> bool:
+    """Tell whether `numpy.delete` takes out one place or a slice, in the order of the array."""
+    return isinstance(obj, slice) or (np.size(obj) == 1 and np.asarray(obj).dtype != bool)
+
+
 def vander(x: Array, N: int | None = None, increasing: bool = False) -> Array:  # noqa: N803 - NumPy's name
     """List the powers of numbers; see `numpy.vander`."""
     if np.ndim(x) != 1:

@@ -37,7 +37,7 @@ from tape_ad.rules.maps import (
     Transpose,
 )
 from tape_ad.rules.maps.patterns import permutation
-from tape_ad.rules.numpy.bodies import own
+from tape_ad.rules.numpy.bodies import is_place_or_slice, own
 from tape_ad.rules.plain_maps import Gather, PlainMap
 
 
@@ -294,7 +294,7 @@ def delete(arr: Array, obj: Any, axis: int | None) -> Array:
     arr, axis = (np.ravel(arr), 0) if axis is None else (arr, normalize_axis_index(axis, arr.ndim))
     places = constant(obj)
     kept = np.delete(np.arange(arr.shape[axis]), places)
-    if isinstance(places, slice) or (np.size(places) == 1 and np.asarray(places).dtype != bool):
+    if is_place_or_slice(places):
         return np.take(arr, kept, axis)
     return arr[(*(slice(None),) * axis, kept)]  # which lies in memory as NumPy's result does
 
@@ -323,7 +323,8 @@ def constant(places: Any) -> Any:
     """Take places that are constants, the same for all of a batch."""
     if hasattr(places, "batch_here"):
         raise UnsupportedArgumentError("the places differ from one of a batch to another")
-    return places if isinstance(places, slice) else as_constant(places)
+    none = isinstance(places, (list, tuple)) and not places  # which is no array of floats here
+    return places if none or isinstance(places, slice) else as_constant(places)
 
 
 def trim_zeros(filt: Array, trim: str = "fb", axis: int | Sequence[int] | None = None) -> Array:
