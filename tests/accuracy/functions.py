@@ -83,7 +83,7 @@ ROWS = [
     Row(np.arctan, mpmath.atan, near=(-1.0, 1.0)),
     Row(np.sinh, mpmath.sinh, near=(710.4758600739439, 89.41599, 1.0), largest=715),
     Row(np.cosh, mpmath.cosh, near=(710.4758600739439, 89.41599, 1.0), largest=715),
-    Row(np.tanh, mpmath.tanh, near=(0.5, 1.0, 19.0, 9.0)),
+    Row(np.tanh, mpmath.tanh, near=(0.5, 1.0, 18.2, 8.15, 19.0, 9.0)),
     Row(np.arcsinh, mpmath.asinh, near=(-1.0, 1.0)),
     Row(np.arccosh, mpmath.acosh, low=1, near=(1.0, 2.0)),
     Row(np.arctanh, mpmath.atanh, low=-1, high=1, near=(-1.0, -0.5, 0.5, 1.0)),
