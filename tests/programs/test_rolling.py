@@ -14,8 +14,8 @@ import tape_ad as ta
 from tape_ad.base.trees import flatten
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.engines.native.schedule.loops import with_native_loops
-from tape_ad.programs.passes import rolling
-from tape_ad.programs.program import Program, interpret
+from tape_ad.programs.passes import rolling, simplified
+from tape_ad.programs.program import COMPUTED, Call, Constant, Program, Value, interpret
 from tape_ad.programs.program.loops import Loop, unrolled
 from tape_ad.programs.replay import explaining
 from tests.programs.looping_functions import RandomLoops, arguments
@@ -484,3 +484,24 @@ def test_numbers_stay_weak_in_loops(dtype: Any) -> None:
         found, wanted = compiled(x * scale), function(x * scale)
         assert found.dtype == wanted.dtype
         np.testing.assert_array_equal(found, wanted)
+
+
+def test_a_loop_that_starts_from_ones_does_not_stay_there() -> None:
+    x = np.array([0.1, 0.2, 0.3])
+    given, start = Value.like(x), Value.like(x)
+    factor, state, sine, product, doubled = (given.fresh() for _ in range(5))
+    calls = (
+        Call(np.sin, (state,), {}, (sine,)),
+        Call(np.multiply, (factor, sine), {}, (product,)),
+        Call(np.multiply, (factor, 2.0), {}, (doubled,)),
+    )
+    body = Program("doubling", (factor, state), (), calls, (doubled, product))
+    outs = given.fresh(), given.fresh()
+    call = Call(Loop(body, 5, 2), (start, given), {}, outs, several=True)
+    ones = Constant(start, np.ones(3), COMPUTED)
+    program = Program("doubling", (given,), (ones,), (call,), outs)
+    wanted = x
+    for k in range(5):
+        wanted = 2.0**k * np.sin(wanted)
+    for each in (program, simplified(program)):
+        np.testing.assert_allclose(interpret(each, [x])[1], wanted, rtol=1e-14)
