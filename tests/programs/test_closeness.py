@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tape_ad as ta
 from tape_ad.programs.program import Diverged, interpret
 from tests.programs.building import Builder
 from tests.programs.closeness import Reference
@@ -255,3 +256,14 @@ def test_noise_that_fails_says_that_it_goes_another_way() -> None:
     sample = Noise(0).run(program, (-np.eye(2),))
     assert (sample.leaves, sample.turn) == ([], (None, np.linalg.LinAlgError))
     assert Reference(program, (-np.eye(2),), (np.ones(2),)).problem((np.zeros(2),))
+
+
+@pytest.mark.parametrize("offset", [3.0, 9.5, 14.0, 16.5])
+def test_slopes_of_what_is_saturated_are_taken_for_rounding(offset: float) -> None:
+    """Of 1 - tanh(x)**2, rounding of tanh(x) is all that is left."""
+    pytest.importorskip("llvmlite")
+    slope = ta.grad(lambda x: np.sum(np.tanh(x + offset)))
+    compiled = ta.compile(slope, engine="native")
+    for scale in (1.0, 1.0, 1.1):
+        x = np.linspace(0.4, 0.6, 1000) * scale
+        np.testing.assert_allclose(compiled(x), slope(x), atol=1e-15)

@@ -14,10 +14,11 @@ import tape_ad as ta
 from tape_ad.base.trees import flatten
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.engines.native.schedule.loops import with_native_loops
-from tape_ad.programs.passes import rolling
-from tape_ad.programs.program import Program, interpret
+from tape_ad.programs.passes import rolling, simplified
+from tape_ad.programs.program import COMPUTED, Call, Constant, Program, Value, interpret
 from tape_ad.programs.program.loops import Loop, unrolled
 from tape_ad.programs.replay import explaining
+from tape_ad.scipy import special
 from tests.programs.looping_functions import RandomLoops, arguments
 from tests.sampling import falls
 
@@ -333,6 +334,26 @@ def test_a_guard_keeps_its_place_in_the_iteration(place: int, engine: str) -> No
         assert (diverged.guard, bool(diverged.answer)) == (wanted.guard, False)
 
 
+@pytest.mark.parametrize("place", [0, 17, 59])
+def test_a_guard_that_numpy_asks_keeps_its_number(place: int) -> None:
+    def shifting(x: Any, flags: Any) -> Any:
+        for k in range(60):
+            x = np.tanh(np.roll(x, k)) * (0.9, 0.5)[flags[k]]
+            x = np.cos(x) * (0.8, 0.6)[flags[k]]
+        return x
+
+    x, flags = np.array([0.3, 0.5, 0.2]), np.zeros(60, int)
+    program = captured(shifting, x, flags)
+    assert loops_of(program)
+    assert not with_native_loops(program)[1]
+    replay = engine_named("native")(program)
+    np.testing.assert_allclose(replay(x * 1.1, flags)[0], shifting(x * 1.1, flags), rtol=1e-12)
+    other = flags.copy()
+    other[place] = 1
+    found, wanted = replay(x, other), interpret(unrolled(program), (x, other))
+    assert (found.guard, found.answer) == (wanted.guard, 1)
+
+
 def test_each_count_of_iterations_is_a_program() -> None:
     def halving(x: Any) -> Any:
         total = 0.0
@@ -484,3 +505,36 @@ def test_numbers_stay_weak_in_loops(dtype: Any) -> None:
         found, wanted = compiled(x * scale), function(x * scale)
         assert found.dtype == wanted.dtype
         np.testing.assert_array_equal(found, wanted)
+
+
+def test_whole_numbers_stay_whole_beside_others() -> None:
+    def function(x: Any) -> Any:
+        for k in range(80):
+            degree = (2, 3.0, 1, 2.5, 4)[k * k % 5]
+            x = np.sin(x) * 0.5 + special.eval_legendre(degree, np.cos(x)) * 0.1
+        return x
+
+    x = np.array([0.4, 0.5, 0.6])
+    (found,) = engine_named("numpy")(captured(function, x))(x * 1.1)
+    np.testing.assert_array_equal(found, function(x * 1.1))
+
+
+def test_a_loop_that_starts_from_ones_does_not_stay_there() -> None:
+    x = np.array([0.1, 0.2, 0.3])
+    given, start = Value.like(x), Value.like(x)
+    factor, state, sine, product, doubled = (given.fresh() for _ in range(5))
+    calls = (
+        Call(np.sin, (state,), {}, (sine,)),
+        Call(np.multiply, (factor, sine), {}, (product,)),
+        Call(np.multiply, (factor, 2.0), {}, (doubled,)),
+    )
+    body = Program("doubling", (factor, state), (), calls, (doubled, product))
+    outs = given.fresh(), given.fresh()
+    call = Call(Loop(body, 5, 2), (start, given), {}, outs, several=True)
+    ones = Constant(start, np.ones(3), COMPUTED)
+    program = Program("doubling", (given,), (ones,), (call,), outs)
+    wanted = x
+    for k in range(5):
+        wanted = 2.0**k * np.sin(wanted)
+    for each in (program, simplified(program)):
+        np.testing.assert_allclose(interpret(each, [x])[1], wanted, rtol=1e-14)

@@ -170,7 +170,9 @@ def rewritten(
             keep(step)
             continue
         if (body := body_of(step)) is not None:
-            pairs = zip(body.inputs, step.args, strict=True)
+            function: Any = step.function
+            behind = function.carried  # what is carried is another value in each iteration
+            pairs = zip(body.inputs[behind:], step.args[behind:], strict=True)
             read = {inner: known[given] for inner, given in pairs if given in known}
             loop = with_body(step, rewritten(body, rules, read))
             rewriting.changed |= loop is not step

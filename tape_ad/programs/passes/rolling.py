@@ -185,7 +185,7 @@ class Tokens:
         np.cumsum(np.array(lengths).T[:, found], axis=1, out=begins[:, 1:])
         places = np.array(operands)
         places[places >= NUMBERS_FROM] += len(values) - NUMBERS_FROM
-        values += map(Value.like, map(np.float64, spelling.numbers))
+        values += map(Value.like, map(in_numpy, spelling.numbers))
         same = np.arange(len(values))
         same[[*equal.keys()]] = [*equal.values()]
         return cls(
@@ -287,6 +287,11 @@ def may_vary(call: Call, arg: Any) -> bool:
 LARGEST_EXACT = 2**53
 
 
+def in_numpy(number: float) -> np.number[Any]:
+    """Give a number as NumPy has it, a whole one as such: some ufuncs compute it another way."""
+    return np.int64(number) if type(number) is int else np.float64(number)
+
+
 @define(eq=False)
 class Spelling:
     """What arguments have in common, and what differs, while a program is looked through.
@@ -329,7 +334,7 @@ class Spelling:
             found = self._operand_of[mark] = NUMBERS_FROM + len(self.numbers)
             self.numbers.append(number)
         self.operands.append(found)
-        parts.append(float)
+        parts.append(type(in_numpy(number)))
 
     def take(self, tree: Any, parts: list[Any]) -> None:
         """Append what is alike of an argument to its parts, and note what differs."""
@@ -631,7 +636,7 @@ class Rolling:
         """
         like, inputs = self.tokens.values[numbers[0]], len(self.program.inputs)
         if self.is_literal(numbers[0]):
-            data = np.array([self.literal_of(number) for number in numbers])
+            data = np.array([in_numpy(self.literal_of(number)) for number in numbers])
             return Constant(Value.like(data), data, COMPUTED)
         constants = [self.program.constants[number - inputs] for number in numbers]
         line = constants[0].line

@@ -34,6 +34,7 @@ from tape_ad.programs.program import (
     written,
 )
 from tape_ad.programs.program.keys import GENERATORS, varies
+from tape_ad.programs.program.loops import unrolled
 from tape_ad.programs.replay.explaining import title
 from tape_ad.programs.replay.paths import Path, Untested, near_by, still_untested
 from tape_ad.record.messages.callers import caller
@@ -561,6 +562,20 @@ class Verification:
             return False
         if type(other) is not tuple:
             return True  # so little turns a condition
+        if all(map(carried, out, plain, other)):
+            return True
+        return self.is_rounding_of_calls(path.simple, out, plain)
+
+    def is_rounding_of_calls(
+        self, program: Program, out: tuple[Any, ...], plain: tuple[Any, ...]
+    ) -> bool:
+        """Tell whether it is so by the rounding of what is computed on the way."""
+        try:
+            with np.errstate(all="ignore"), self.generators_restored():
+                self.rewind()
+                other = with_rounding(program, self.leaves)
+        except Exception:
+            return False
         return all(map(carried, out, plain, other))
 
     def told(self, difference: str) -> str:
@@ -592,6 +607,15 @@ def rounded(leaf: Any) -> Any:
         return leaf
     dtype = getattr(leaf, "dtype", np.dtype(type(leaf)))
     return near_by(leaf, 4 * np.finfo(dtype).eps) if dtype.kind in "fc" else leaf
+
+
+def with_rounding(program: Program, inputs: Sequence[Any]) -> list[Any]:
+    """Compute what a program gives if each of its calls is off by a few units in the last place."""
+    values = values_before(program, inputs)
+    for call in unrolled(program).calls:
+        call.run(values)
+        values |= {out: rounded(values[out]) for out in call.outputs}
+    return [values[out] for out in program.outputs]
 
 
 @np.errstate(all="ignore")

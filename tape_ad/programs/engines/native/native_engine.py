@@ -40,7 +40,7 @@ def replay_of(program: Program, threads: int = 1) -> Replay:
     native = assembled(program, threads)
     if native.segments:
         plan = Plan.of(native.program)
-        numbers = {guard: number for number, guard in enumerate(program.guards)}
+        numbers = {guard: number for number, guard in enumerate(native.guards)}
         replay = replay_of_plan(plan, otherwise(program, native), numbers)
     else:
         replay = by_numpy(program)

@@ -146,11 +146,14 @@ class Assembled:
     left : list of (step, str)
         What NumPy does, and why.
     segments : sequence of Segment
+    guards : sequence of Guard
+        All in their order, those too that are native by now.
     """
 
     program: Program
     left: Sequence[tuple[Step, str]]
     segments: Sequence[Segment]
+    guards: Sequence[Guard]
 
 
 def assembled(program: Program, threads: int = 1) -> Assembled:
@@ -270,7 +273,7 @@ def compile_schedule(made: Schedule) -> Assembled:
     constants = (*lowered.program.constants, *lowered.constants)
     left = [(each.step, each.reason) for each in lowered.steps if each.reason is not None]
     program = evolve(lowered.program, constants=constants, steps=tuple(steps))
-    return Assembled(program, left, segments)
+    return Assembled(program, left, segments, lowered.program.guards)
 
 
 def runs(slots: Iterable[Slot]) -> Iterator[list[Slot]]:
