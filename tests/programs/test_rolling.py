@@ -2,6 +2,7 @@
 
 import io
 import operator
+import operator
 import sys
 import time
 from collections.abc import Callable
@@ -538,3 +539,15 @@ def test_a_loop_that_starts_from_ones_does_not_stay_there() -> None:
         wanted = 2.0**k * np.sin(wanted)
     for each in (program, simplified(program)):
         np.testing.assert_allclose(interpret(each, [x])[1], wanted, rtol=1e-14)
+
+
+@pytest.mark.parametrize("function", [row_by_row, with_the_time, of_rows_made_anew])
+def test_loops_that_are_written_out_read_no_elements_of_constants(function: Any) -> None:
+    a = np.array([0.3, -0.2, 0.1])
+    program = captured(ta.value_and_grad(function), a)
+    flat = rolling.unroll(program)
+    there = {each.value for each in program.constants}
+    assert all(
+        there.isdisjoint(call.operands) for call in flat.calls if call.function is operator.getitem
+    )
+    assert_same(interpret(flat, [a * 1.1]), interpret(program, [a * 1.1]))

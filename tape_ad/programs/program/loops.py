@@ -10,10 +10,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from attrs import evolve, field, frozen
+from attrs import define, evolve, field, frozen
 
 from tape_ad.programs.program import (
+    COMPUTED,
     Call,
+    Constant,
     Diverged,
     Guard,
     Program,
@@ -141,8 +143,61 @@ def call_at(step: Call, k: int) -> Call:
     return step.given(rebuilt(at, step.args), step.kwargs if kwargs is options else kwargs)
 
 
+@define(eq=False)
+class Rows:
+    """The constants of a program, elements of which are constants too where a loop is written out.
+
+    Attributes
+    ----------
+    constants : mapping of Value to Constant
+    elements : dict of (Value, int) to Constant
+        Those that have been asked for: views, so that they are what the whole is.
+    numbers : dict of Value to float
+        What elements of one axis are that nobody can change, by the results of the calls that read
+        them.
+    """
+
+    constants: Mapping[Value, Constant]
+    elements: dict[tuple[Value, int], Constant] = field(factory=dict)
+    numbers: dict[Value, float] = field(factory=dict)
+
+    def element(self, call: Call) -> Value | None:
+        """Find the constant that a call reads, if it reads an array as `element_of` does."""
+        constant, key = self.read(call)
+        if constant is None or type(key) is not tuple or key[1:] != (...,):
+            return None
+        found = self.elements.get((constant.value, key[0]))
+        if found is None:
+            value, data = call.outputs[0].fresh(), constant.data[key]
+            found = Constant(value, data, constant.line, own=constant.own)
+            self.elements[constant.value, key[0]] = found
+        return found.value
+
+    def with_numbers(self, call: Call) -> Call:
+        """Note a number that a call reads; give a call of a ufunc with those that are known."""
+        constant, key = self.read(call)
+        numbers: dict[Any, Any] = self.numbers
+        if constant is not None and constant.line == COMPUTED and type(key) is int:
+            numbers[call.outputs[0]] = constant.data[key].item()
+        if type(call.function) is not np.ufunc or numbers.keys().isdisjoint(call.operands):
+            return call
+        args = tuple([numbers.get(arg, arg) if type(arg) is Value else arg for arg in call.args])
+        return call.given(args, call.kwargs)
+
+    def read(self, call: Call) -> tuple[Constant | None, Any]:
+        """Give the constant that a call reads elements of, and the key."""
+        if call.function is not operator.getitem or type(call.args[0]) is not Value:
+            return None, None
+        return self.constants.get(call.args[0]), call.args[1]
+
+
 def iteration(
-    loop: Loop, k: int, inputs: Sequence[Value], steps: list[Step], elements: Elements
+    loop: Loop,
+    k: int,
+    inputs: Sequence[Value],
+    steps: list[Step],
+    elements: Elements,
+    rows: Rows | None = None,
 ) -> list[Value]:
     """Append the calls of an iteration, with values of their own.
 
@@ -156,6 +211,8 @@ def iteration(
         What is appended to.
     elements : mapping of Value to list of Value
         What is known of stacks, so that an element need not be read.
+    rows : Rows, optional
+        What is known of constants.
 
     Returns
     -------
@@ -169,13 +226,15 @@ def iteration(
             continue
         call = call_at(step, k).replaced(by)
         element = known_element(call, elements)
+        if element is None and rows is not None:
+            element = rows.element(call)
         if element is not None:
             by[call.outputs[0]] = element
             continue
         pairs = [*zip(step.operands, call.operands, strict=True)]
         own = call.giving([viewing(out, pairs) for out in call.outputs])
         by |= zip(call.outputs, own.outputs, strict=True)
-        steps.append(own)
+        steps.append(own if rows is None else rows.with_numbers(own))
     return [by[value] for value in loop.body.output]
 
 
@@ -217,6 +276,7 @@ def unrolled(program: Program, loops: Collection[Loop] | None = None) -> Program
     steps: list[Step] = []
     by: dict[Value, Value] = {}
     elements: dict[Value, Sequence[Value]] = {}
+    known = Rows({each.value: each for each in program.constants})
     for old in program.steps:
         step: Any = old if by.keys().isdisjoint(old.operands) else old.replaced(by)
         if not isinstance(step, Call):
@@ -229,7 +289,7 @@ def unrolled(program: Program, loops: Collection[Loop] | None = None) -> Program
             given, read = step.args[: loop.carried], step.args[loop.carried :]
             rows = []
             for k in range(loop.count):
-                outs = iteration(loop, k, (*given, *read), steps, elements)
+                outs = iteration(loop, k, (*given, *read), steps, elements, known)
                 given = tuple(outs[: loop.carried])
                 rows.append(outs[loop.carried :])
             by |= zip(step.outputs[: loop.carried], given, strict=True)
@@ -245,4 +305,6 @@ def unrolled(program: Program, loops: Collection[Loop] | None = None) -> Program
             by |= zip(step.outputs, own.outputs, strict=True)
             step = own
         steps.append(step)
-    return evolve(program, steps=tuple(steps), output=replaced(program.output, by))
+    constants = (*program.constants, *known.elements.values())
+    output = replaced(program.output, by)
+    return evolve(program, constants=constants, steps=tuple(steps), output=output)
