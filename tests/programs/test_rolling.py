@@ -2,7 +2,6 @@
 
 import io
 import operator
-import operator
 import sys
 import time
 from collections.abc import Callable
