@@ -141,14 +141,6 @@ CHOSEN = [
     Row(
         np.piecewise,
         [REAL(2, 3)],
-        call=lambda f, x: f(x, [x < 0, x >= 0], [lambda v: v * v, np.sin]),
-        note="by its own values",
-        nodes=7,
-        no_jax="JAX calls functions of its own alone",
-    ),
-    Row(
-        np.piecewise,
-        [REAL(2, 3)],
         call=lambda f, x: f(
             x, [MASK, ~MASK & OTHER], [lambda v, a, b: a * v**b, 3.0, -1.0], 2, b=3
         ),

@@ -139,3 +139,20 @@ def test_a_mask_that_broadcasts_works_in_the_memory_of_a_large_cotangent(
     total: Any = np.where(rows, leaf * 2, leaf) * 3.0
     found = total.grad(seed=np.ones((*stack, 30, 1000))).wrt(leaf)
     assert_array_equal(found, np.broadcast_to(np.where(rows, 6.0, 3.0), (*stack, 30, 1000)))
+
+
+def test_pieces_are_chosen_by_their_own_values_in_batches() -> None:
+    def bent(x: Any) -> Any:
+        return np.sum(np.piecewise(x, [x < 0, x >= 0], [lambda v: v * v, np.sin]))
+
+    points = np.array([[-1.0, 0.5, 2.0], [0.3, -0.2, -3.0]])
+    wanted = np.where(points < 0, 2 * points, np.cos(points))
+    np.testing.assert_allclose([ta.grad(bent)(x) for x in points], wanted)
+    with pytest.warns(ta.errors.BatchWarning, match="one of the batch after the other"):
+        np.testing.assert_allclose(ta.batched(ta.grad(bent))(points), wanted)
+
+
+def test_no_places_are_taken_out_or_put_in() -> None:
+    x = np.arange(4.0)
+    for function in (lambda h: np.delete(h, []), lambda h: np.insert(h, [], 5.0)):
+        np.testing.assert_array_equal(ta.grad(lambda h, f=function: np.sum(f(h) * x))(x), x)

@@ -251,11 +251,6 @@ class Spy:
     def __getitem__(self, key: Any) -> NoReturn:
         raise CalledError(operator.getitem)
 
-    def __lt__(self, other: Any) -> "Spy":
-        return self
-
-    __ge__ = __lt__
-
     def __iter__(self) -> Iterator["Spy"]:
         return iter([self])
 

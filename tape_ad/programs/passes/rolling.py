@@ -264,6 +264,7 @@ WORDS = frozenset({str, bool, type(None), type(Ellipsis), type})
 NUMBERS = frozenset({int, float, np.float64})
 NUMBERS_FROM = 2**60
 """The number of the first of them, until it is known how many values there are."""
+LARGEST_EXACT = 2**53
 POWERS = frozenset({np.power, np.float_power})
 
 
@@ -284,9 +285,6 @@ def may_vary(call: Call, arg: Any) -> bool:
     )
 
 
-LARGEST_EXACT = 2**53
-
-
 def in_numpy(number: float) -> np.number[Any]:
     """Give a number as NumPy has it, a whole one as such: some ufuncs compute it another way."""
     return np.int64(number) if type(number) is int else np.float64(number)
@@ -303,6 +301,8 @@ class Spelling:
         What values have in common, by their numbers.
     operands, integers : array of int
         What differs: the numbers of values, and whole numbers.
+    numbers : list of float
+        Those that are operands too, each once.
     """
 
     number_of: Mapping[Value, int]
@@ -618,9 +618,8 @@ class Rolling:
                 continue
             first = len(tokens.values)
             now = np.arange(first, first + len(rows))
-            operands[rows, column] = tokens.operands[begin + rows * operands.shape[1] + column] = (
-                now
-            )
+            operands[rows, column] = now
+            tokens.operands[begin + rows * operands.shape[1] + column] = now
             tokens.values += [tokens.values[number] for number in numbers]
             tokens.same = np.concatenate([tokens.same, now])
             self._loop_of = np.concatenate(
