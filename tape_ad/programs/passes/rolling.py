@@ -224,8 +224,8 @@ class Tokens:
             for begins in (self.operands_from, self.integers_from, self.outputs_from)
         ]
         operands, integers, outputs = (np.repeat(kept, length) for length in lengths)
-        floats = np.ones(len(self.literals), bool)
-        stay = np.concatenate([np.ones(given, bool), outputs, floats])
+        literals = np.ones(len(self.literals), bool)
+        stay = np.concatenate([np.ones(given, bool), outputs, literals])
         begins = [np.concatenate([[0], np.cumsum(length[kept])]) for length in lengths]
         number = np.cumsum(stay) - 1
         return Tokens(

@@ -144,7 +144,7 @@ def call_at(step: Call, k: int) -> Call:
 
 
 @define(eq=False)
-class Rows:
+class ConstantElements:
     """The constants of a program, elements of which are constants too where a loop is written out.
 
     Attributes
@@ -197,7 +197,7 @@ def iteration(
     inputs: Sequence[Value],
     steps: list[Step],
     elements: Elements,
-    rows: Rows | None = None,
+    constants: ConstantElements | None = None,
 ) -> list[Value]:
     """Append the calls of an iteration, with values of their own.
 
@@ -211,7 +211,7 @@ def iteration(
         What is appended to.
     elements : mapping of Value to list of Value
         What is known of stacks, so that an element need not be read.
-    rows : Rows, optional
+    constants : ConstantElements, optional
         What is known of constants.
 
     Returns
@@ -226,15 +226,15 @@ def iteration(
             continue
         call = call_at(step, k).replaced(by)
         element = known_element(call, elements)
-        if element is None and rows is not None:
-            element = rows.element(call)
+        if element is None and constants is not None:
+            element = constants.element(call)
         if element is not None:
             by[call.outputs[0]] = element
             continue
         pairs = [*zip(step.operands, call.operands, strict=True)]
         own = call.giving([viewing(out, pairs) for out in call.outputs])
         by |= zip(call.outputs, own.outputs, strict=True)
-        steps.append(own if rows is None else rows.with_numbers(own))
+        steps.append(own if constants is None else constants.with_numbers(own))
     return [by[value] for value in loop.body.output]
 
 
@@ -276,7 +276,7 @@ def unrolled(program: Program, loops: Collection[Loop] | None = None) -> Program
     steps: list[Step] = []
     by: dict[Value, Value] = {}
     elements: dict[Value, Sequence[Value]] = {}
-    known = Rows({each.value: each for each in program.constants})
+    known = ConstantElements({each.value: each for each in program.constants})
     for old in program.steps:
         step: Any = old if by.keys().isdisjoint(old.operands) else old.replaced(by)
         if not isinstance(step, Call):
