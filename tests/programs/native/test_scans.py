@@ -154,3 +154,27 @@ def test_slopes_of_running_extrema_are_native() -> None:
         found = fast(x)
     assert "recurrence" not in fast.explain()
     assert np.allclose(found, slope(x), rtol=1e-14)
+
+
+@pytest.mark.parametrize("shape", [(1,), (2,), (300,), (5, 2), (2, 5), (3, 4, 2)])
+def test_slopes_of_running_products_are_native_and_divide_by_nothing(shape: Any) -> None:
+    x = np.random.default_rng(0).uniform(0.5, 2, shape)
+    for axis in range(len(shape)):
+        slope = ta.grad(lambda x, axis=axis: np.sum(np.sin(np.cumprod(x, axis=axis))))
+        fast = ta.compile(slope, engine="native")
+        for zeros in (0, 0, 0, 1, 2):
+            x.flat[:zeros] = 0
+            np.testing.assert_allclose(fast(x), slope(x), rtol=1e-12, atol=1e-12)
+        assert "pulled_through" not in fast.explain()
+    both = ta.batched(ta.grad(lambda x: np.sum(np.cumprod(x, axis=-1) ** 2)))
+    fast = ta.compile(both, engine="native")
+    for _ in range(3):
+        np.testing.assert_allclose(fast(x[None] + 1), both(x[None] + 1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8"])
+def test_a_scan_of_neighbours_of_one_another_and_of_elements_far_apart(dtype: str) -> None:
+    x = np.random.default_rng(0).uniform(0.5, 1.5, (300, 3)).astype(dtype)
+    for each in (x[:, 0], x[::-1, 1], x[:2, 0], x[:2], x[::-7], x[:, ::2]):
+        agree_to_the_bit(lambda x: [np.cumsum(x, axis=-1), np.cumprod(x, axis=-1)], each)
+        agree_to_the_bit(lambda x: [np.cumsum(x, axis=0), np.cumprod(x, axis=0)], each)

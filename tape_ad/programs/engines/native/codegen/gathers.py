@@ -26,6 +26,7 @@ entry:
   br label %head
 head:
   %i = phi i64 [0, %entry], [%i.next, %next]
+<carried>
   %more = icmp slt i64 %i, %n
   br i1 %more, label %body, label %done
 body:
@@ -40,7 +41,7 @@ done:
 """A loop over elements: its body goes on to `next`."""
 
 
-def framed(operands: int, ahead: str, body: str) -> LLVMFunction:
+def framed(operands: int, ahead: str, body: str, carried: str = "") -> LLVMFunction:
     """Write a loop, with where its operands are, and how far their elements are apart.
 
     In its body, the element of operand k is at ``%ak``.
@@ -54,7 +55,11 @@ def framed(operands: int, ahead: str, body: str) -> LLVMFunction:
         for k in range(operands)
         if f"%a{k}" in body
     ]
-    parts = {"ahead": "\n".join([*given, ahead]), "body": "\n".join([*places, body])}
+    parts = {
+        "ahead": "\n".join([*given, ahead]),
+        "carried": carried,
+        "body": "\n".join([*places, body]),
+    }
     text = functools.reduce(lambda text, part: text.replace(f"<{part}>", parts[part]), parts, FRAME)
     return LLVMFunction(with_fields(text))
 
@@ -325,19 +330,53 @@ def lanes_spread() -> Iterator[str]:
     yield "  store <8 x <kind>> %v, ptr %to8, align 1"
 
 
-RECURRING = """  %x0 = load <kind>, ptr %a0, align 1
-  %x1 = load <kind>, ptr %a1, align 1
+STEPPING = """  br i1 %near, label %step, label %fetch
+fetch:
+  %fetched = load <kind>, ptr %a0, align 1
+  br label %step
+step:
+  %x0 = phi <kind> [%before, %body], [%fetched, %fetch]
+<now>
+  store <kind> %now, ptr %a<last>, align 1
+  br label %next"""
+
+NOW = {
+    "add": """  %x1 = load <kind>, ptr %a1, align 1
+  %now = fadd <kind> %x0, %x1""",
+    "multiply": """  %x1 = load <kind>, ptr %a1, align 1
+  %now = fmul <kind> %x0, %x1""",
+    "recurrence": """  %x1 = load <kind>, ptr %a1, align 1
   %x2 = load <kind>, ptr %a2, align 1
   %product = fmul <kind> %x0, %x1
-  %total = fadd <kind> %product, %x2
-  store <kind> %total, ptr %a3, align 1
-  br label %next"""
+  %now = fadd <kind> %product, %x2""",
+}
+"""What becomes of what was before: for a sum, a product, or a product and a sum."""
 
 
 @functools.cache
-def recurring(dtype: np.dtype[Any]) -> LLVMFunction:
-    """Write the loop that multiplies what was before by one number, and adds another.
+def stepping(what: str, dtype: np.dtype[Any]) -> LLVMFunction:
+    """Write the loop of a scan, which keeps in a register what was before.
 
-    Its operands are what was before, both numbers, and what is now.
+    Its operands are what was before, one number or two, and what is now. Only where what is now is
+    not what was before in the next iteration, it is loaded each time.
+
+    Parameters
+    ----------
+    what : str
+        One of `NOW`.
+    dtype : numpy.dtype
+        Of real numbers.
     """
-    return framed(4, "", RECURRING.replace("<kind>", element_type(dtype)))
+    last = 3 if what == "recurrence" else 2
+    parts = {"<now>": NOW[what], "<last>": str(last), "<kind>": element_type(dtype)}
+
+    def filled(text: str) -> str:
+        return functools.reduce(lambda text, part: text.replace(part, parts[part]), parts, text)
+
+    ahead = f"""  %follows = getelementptr i8, ptr %p0, i64 %s0
+  %same.place = icmp eq ptr %follows, %p{last}
+  %same.step = icmp eq i64 %s0, %s{last}
+  %near = and i1 %same.place, %same.step
+  %first = load <kind>, ptr %p0, align 1"""
+    carried = "  %before = phi <kind> [%first, %entry], [%now, %next]"
+    return framed(last + 1, filled(ahead), filled(STEPPING), filled(carried))

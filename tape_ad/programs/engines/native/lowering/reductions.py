@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.programs.engines.native.codegen.gathers import recurring
+from tape_ad.programs.engines.native.codegen.gathers import NOW, stepping
 from tape_ad.programs.engines.native.codegen.ir_builder import BOOL, FLOAT64
 from tape_ad.programs.engines.native.codegen.loops import identity_of
 from tape_ad.programs.engines.native.ir import (
@@ -29,7 +29,7 @@ from tape_ad.programs.engines.native.lowering.calls import (
 )
 from tape_ad.programs.engines.native.runtime.compiling import inner_loop
 from tape_ad.programs.program import Value
-from tape_ad.rules.numpy.scans import recurrence
+from tape_ad.rules.numpy.scans import pulled_through, recurrence
 
 FEW = 64
 """Up to how many results NumPy's loop is called for each of them."""
@@ -202,7 +202,7 @@ def scan(ufunc: np.ufunc, *names: str, axis: int | None) -> Callable[[Lowering],
 
 
 def scanned(lowering: Lowering, ufunc: np.ufunc, ref: MemRef, axis: int, out: MemRef) -> None:
-    """Put the first elements in their place, and let NumPy's loop go on from there.
+    """Put the first elements in their place, and let a loop go on from there.
 
     It goes along the axis, or across it, where elements beside each other are closer in memory.
     """
@@ -217,7 +217,7 @@ def scanned(lowering: Lowering, ufunc: np.ufunc, ref: MemRef, axis: int, out: Me
     parts = [step_at(out, axis, 0), step_at(source, axis, 1), step_at(out, axis, 1)]
     ways = [each.strides[axis] for each in (out, source, out)]
     space = iteration_space(parts[0].shape, [each.strides for each in parts])
-    beside = max(map(abs, space.steps)) < max(map(abs, ways))
+    beside = space.length > 1 and max(map(abs, space.steps)) < max(map(abs, ways))
     across = beside and out.dtype.kind != "c"  # of whose products loops round some in another way
     if across and steps * math.prod(space.dims) <= MANY:
         iterations = [(way, *each) for way, each in zip(ways, space.outer, strict=True)]
@@ -229,21 +229,26 @@ def scanned(lowering: Lowering, ufunc: np.ufunc, ref: MemRef, axis: int, out: Me
             sizes = (space.length,), tuple(space.steps)
             lowering.work.append(ExternalCall(loop, [before, more], [after], *sizes, space.length))
         return
+    if not across and ufunc.__name__ in NOW and out.dtype.char in "fd":
+        loop = Callee(stepping(ufunc.__name__, out.dtype), 0, ufunc.__name__)
     first = 0 if across else len(out.shape) - 1  # where the axis of the scan is gone over
     moves = [with_axis(part, first, steps, way) for part, way in zip(parts, ways, strict=True)]
     lowering.loop(loop, moves[0].shape, moves[:2], moves[2:], ordered=True)
 
 
 def recurrent(lowering: Lowering) -> None:
-    """Lower a linear recurrence, step by step: each element is a product and a sum."""
+    """Lower a linear recurrence, step by step."""
     found = lowering.options("a", "b", "axis")
-    out, axis = lowering.out, found["axis"]
+    factors, terms = lowering.source(found["a"]), lowering.source(found["b"])
+    solved(lowering, factors, terms, found["axis"], lowering.out)
+
+
+def solved(lowering: Lowering, factors: MemRef, terms: MemRef, axis: Any, out: MemRef) -> None:
+    """Solve a linear recurrence, each of whose elements is a product and a sum."""
     if type(axis) is not int or out.dtype.char not in "fd":
         raise NotLowerable("of such a dtype")
     axis, steps = axis + len(out.shape), out.shape[axis] - 1
-    factors, terms = (
-        converted(lowering, lowering.source(found[name]), out.dtype) for name in ("a", "b")
-    )
+    factors, terms = (converted(lowering, each, out.dtype) for each in (factors, terms))
     terms = terms.broadcast(out.shape)
     copy(lowering, step_at(terms, axis, 0), step_at(out, axis, 0))
     if not steps:
@@ -252,12 +257,32 @@ def recurrent(lowering: Lowering) -> None:
     refs, last = (out, factors, terms, out), len(out.shape) - 1
     parts = zip(refs, (0, 0, 1, 1), strict=True)
     ways = [with_axis(step_at(ref, axis, i), last, steps, ref.strides[axis]) for ref, i in parts]
-    callee = Callee(recurring(out.dtype), 0, "recurrence")
+    callee = Callee(stepping("recurrence", out.dtype), 0, "recurrence")
     lowering.loop(callee, ways[0].shape, ways[:3], ways[3:], ordered=True)
 
 
-def step_at(ref: MemRef, axis: int, i: int) -> MemRef:
-    """Give the memory reference of one step along an axis."""
+def through_product(lowering: Lowering) -> None:
+    """Lower the pull through a running product: the recurrence backwards, which divides by nothing.
+
+    What one factor gets is the product of those before it, and of what comes from it on.
+    """
+    ct, product = lowering.arguments("ct", "product")
+    y, x, out = lowering.source(product.y), lowering.source(product.x), lowering.out
+
+    def steps(ref: MemRef, which: slice) -> MemRef:
+        return step_at(ref, product.axis + len(ref.shape), which)
+
+    back, first, later = slice(None, None, -1), slice(1), slice(1, None)
+    there = lowering.temporary(out.shape, out.dtype)
+    terms, found = steps(lowering.source(ct), back), steps(there, back)
+    solved(lowering, steps(steps(x, later), back), terms, product.axis, found)
+    copy(lowering, steps(there, first), steps(out, first))
+    factors = (steps(y, slice(-1)), steps(there, later))
+    lowering.apply(np.multiply, (out.dtype,) * 3, factors, steps(out, later))
+
+
+def step_at(ref: MemRef, axis: int, i: int | slice) -> MemRef:
+    """Give the memory reference of one step along an axis, or of several."""
     return ref.part((slice(None),) * axis + (i,))
 
 
@@ -278,6 +303,7 @@ LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
     **{ufunc.accumulate: scan(ufunc, *SCAN, axis=0) for ufunc in SCANNING},
     recurrence: recurrent,
     inspect.unwrap(recurrence): recurrent,
+    inspect.unwrap(pulled_through): through_product,
     np.cumsum: scan(np.add, *FUNCTION, axis=None),
     np.cumprod: scan(np.multiply, *FUNCTION, axis=None),
 }
