@@ -23,6 +23,7 @@ from tape_ad.programs.engines.native.runtime.compiling import fits, layouts_of
 from tape_ad.programs.engines.native.schedule.bytecode import Bytecode, memory_of
 from tape_ad.programs.engines.native.schedule.loops import with_native_loops
 from tape_ad.programs.engines.native.schedule.tiling import tiled
+from tape_ad.programs.engines.native.stencils import write_in_one_pass
 from tape_ad.programs.passes.rewriting import alike
 from tape_ad.programs.passes.rolling import unroll
 from tape_ad.programs.program import (
@@ -194,6 +195,8 @@ def passes(program: Program, threads: int = 1) -> Iterator[tuple[str, Any]]:
     yield "lowering", lowered
     lowered = reuse_memory(lowered)
     yield "memory reuse", lowered
+    lowered = write_in_one_pass(lowered)
+    yield "stencils", lowered
     fused = fuse(lowered)
     yield "fusion", fused
     fused = eliminate_dead_stores(fused)

@@ -24,6 +24,7 @@ from tape_ad.programs.engines.native.ir import MemRef, is_simple
 from tape_ad.programs.engines.native.lowering import LoweredStep, copy_of, lower
 from tape_ad.programs.engines.native.lowering.calls import NotLowerable, known_ref
 from tape_ad.programs.engines.native.schedule.bytecode import Bytecode
+from tape_ad.programs.engines.native.stencils import write_in_one_pass
 from tape_ad.programs.passes.rolling import unroll
 from tape_ad.programs.program import Call, Constant, Guard, Program, Step, Value, root_of
 from tape_ad.programs.program.loops import Loop, Stacking, call_at, iteration
@@ -236,7 +237,7 @@ class Iterations:
             else LoweredStep(each.step, [w for w in each.work if not is_copy_to_itself(w)])
             for each in made.steps
         ]
-        fused = fuse(evolve(made, steps=kept), reuses=True)
+        fused = fuse(write_in_one_pass(evolve(made, steps=kept)), reuses=True)
         fused = eliminate_dead_stores(fused, [*targets, *back])
         places = places | {name: MemRef.whole(mine) for name, mine in back.items()}
         slots: list[Slot] = [slot for slot in fused.slots if not isinstance(slot, (Call, Guard))]
