@@ -387,3 +387,33 @@ def test_cleared_programs_let_go_of_constants() -> None:
     fast.clear()
     gc.collect()
     assert reference() is None
+
+
+def test_arrays_made_by_the_function_may_change_between_their_uses() -> None:
+    def whole(x: Any) -> Any:
+        step, y = np.zeros(3), x * 1
+        for _ in range(3):
+            step -= 2.5
+            y = y + step
+        return y
+
+    def parts(x: Any) -> Any:
+        step, y = np.ones(3), x * 1
+        for k in range(3):
+            step[:k] *= 2.0
+            y[:2] += step[1:] * x[0]
+        return y
+
+    def masked(x: Any) -> Any:
+        kept, total = np.ones(4, bool), 0.0
+        for k in range(3):
+            kept[k] = False
+            total = total + np.sum(np.where(kept, x, 0.0) ** 2)
+        return total
+
+    for function, n in ((whole, 3), (parts, 3), (masked, 4)):
+        fast = ta.compile(function)
+        for k in range(4):
+            x = np.arange(float(n)) + k
+            np.testing.assert_allclose(fast(x), function(x), rtol=1e-14)
+        assert len(fast.programs) == 1

@@ -173,11 +173,13 @@ class Constants:
         """
         for constant, before in self._before.values():
             if fingerprint(constant.data) != before:
-                raise CaptureError(
+                error = CaptureError(
                     f"{self.name} cannot be compiled: it writes to an array that is no argument "
                     f"(and is used in {constant.line}), which no replay would do; pass it as an "
                     "argument, and return the new value"
                 )
+                error.in_copies = True  # an array that the function has made is one of the program
+                raise error
 
 
 def same_memory(one: Any, two: Any) -> bool:
