@@ -24,6 +24,8 @@ Touch = tuple[Place, LoopNest | None]
 
 SMALL = 4096
 """From how many elements on passes over memory matter more than further loops."""
+MOST = 12
+"""How many boxes are written in one pass."""
 
 
 def write_in_one_pass(lowered: Lowered) -> Lowered:
@@ -108,7 +110,7 @@ def runs_of(root: Value, touched: Sequence[Touch]) -> Iterator[tuple[list[Term],
     core: tuple[Span, ...] = ()
     for term in (*(Term.of(root, touch) for touch in touched), None):
         shared = None
-        if run and term is not None and run[-1].strides == term.strides:
+        if 0 < len(run) < MOST and term is not None and run[-1].strides == term.strides:
             pairs = zip(core, term.spans, strict=True)
             shared = tuple([(max(a, c), max(a, c, min(b, d))) for (a, b), (c, d) in pairs])
             least = max(SMALL, *(size_of(each.spans) / 2 for each in (*run, term)))
@@ -149,9 +151,9 @@ def divided(
         if uses.are_changed(term.nest, term.place, last) or not inside.can_take(part):
             return {}
         inside.add(part)  # with what the terms before have stored in place of what is there
+        inside.writes = inside.writes[-1:]
         work[term.place] = [part_of(whole, each) for each in around(key, shape)]
-    nest = LoopNest(lengths, inside.reads, inside.ops, inside.writes[-1:])
-    work[last].append(nest)
+    work[last].append(LoopNest(lengths, inside.reads, inside.ops, inside.writes))
     return work
 
 
