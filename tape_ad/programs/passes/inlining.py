@@ -464,9 +464,7 @@ def inline(
 
 def calls_in_place_of(call: Call, functions: Container[Function]) -> list[Call]:
     """Give what can stand in place of a call, of which the last gives its result; else nothing."""
-    function = call.function
-    is_one = type(function).__hash__ is not None and function in functions
-    body = body_of(function) if is_one else None
+    body = body_of(call.function) if call.function in functions else None
     if body is None:
         return []
     try:

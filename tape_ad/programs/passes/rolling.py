@@ -20,6 +20,7 @@ from tape_ad.programs.passes.rewriting import Rewriting
 from tape_ad.programs.passes.simplifications import (
     eliminate_common_subexpressions,
     eliminate_dead_code,
+    equal_literals,
     literals_of,
     memory_of,
 )
@@ -67,7 +68,7 @@ def roll(program: Program) -> Program:
     """
     if len(program.steps) < LEAST:
         return program
-    tokens = Tokens.of(program)
+    tokens = Tokens.of(program, equal_literals(program))
     needed = tokens.needed({*program.outputs})
     live = evolve(program, steps=tuple(itertools.compress(program.steps, needed)))
     tokens = tokens.among(needed)
@@ -765,16 +766,18 @@ class Body:
         outputs_from = self._rolling.tokens.outputs_from[found.start :]
         columns = iter(zip(found.operands.tolist(), found.moves.tolist(), strict=True))
         pairs: list[tuple[Any, Any]] = []
-        numbers = iter(found.ways.tolist())
+        ways = iter(found.ways.tolist())
 
         def operand(value: Any) -> Any:
             new = self.operand(*next(columns))
             pairs.append((value, new))
             return new
 
-        def integer(number: int) -> Any:
-            way = next(numbers)
-            return Moving(number, way) if way else number
+        def other(leaf: Any) -> Any:
+            if type(leaf) is Value:
+                return operand(leaf)
+            way = next(ways)
+            return Moving(leaf, way) if way else leaf
 
         for place in found.steps:
             step = steps[place]
@@ -785,11 +788,11 @@ class Body:
             pairs.clear()
             args = tuple(
                 [
-                    operand(arg) if may_vary(step, arg) else respelled(arg, operand, integer)
+                    operand(arg) if may_vary(step, arg) else respelled(arg, other)
                     for arg in step.args
                 ]
             )
-            kwargs = step.kwargs and respelled(dict(step.kwargs), operand, integer)
+            kwargs = step.kwargs and respelled(dict(step.kwargs), other)
             call = step.given(args, kwargs)
             call = call.giving([viewing(out, pairs) for out in step.outputs])
             self._made |= enumerate(call.outputs, start=int(outputs_from[place]) - found.first)

@@ -1,7 +1,6 @@
 """Tokens: what is alike in the steps of a program, written apart from what differs."""
 
 import itertools
-import math
 from array import array
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
@@ -9,10 +8,98 @@ from typing import Any
 import numpy as np
 from attrs import define, field
 
-from tape_ad.base.trees import structure_of
+from tape_ad.base.trees import MAPPING, attributes_beside, structure_of
 from tape_ad.programs.capture.op_facts import may_fail
-from tape_ad.programs.passes.simplifications import equal_literals
-from tape_ad.programs.program import Call, Guard, Program, Value, rebuilt
+from tape_ad.programs.program import Call, Guard, Program, Step, Value, rebuilt
+from tape_ad.programs.program.keys import VerySame, content_of
+from tape_ad.programs.program.loops import Moving
+
+# The arguments of a call
+
+
+TOLD_BY_EQUALITY = frozenset({str, bytes, bool, int, type(None), type(Ellipsis), range, Moving})
+PLAIN = frozenset({dict, list, tuple})
+NUMBERS = (float, complex, np.bool_, np.number)
+LARGEST = 2**62
+"""From where on whole numbers are part of what is alike, for arrays hold none as large."""
+
+
+def spell(tree: Any, parts: list[Any], leaves: list[Any]) -> None:
+    """Append what is alike in arguments of one kind, and what may differ.
+
+    Parameters
+    ----------
+    tree : any
+        An argument of a call.
+    parts : list
+        Gets what the argument is but for its values and whole numbers, in one order: equal where it
+        is the same, and only there.
+    leaves : list
+        Gets those values and numbers, in the order of `respelled`. It may be the same list.
+    """
+    kind: Any = type(tree)
+    if kind is Value or (kind is int and may_differ(tree)):
+        parts.append(kind)
+        leaves.append(tree)
+    elif kind in TOLD_BY_EQUALITY:
+        parts.append((kind, tree))
+    elif kind is slice:
+        parts.append(kind)
+        for each in (tree.start, tree.stop, tree.step):
+            spell(each, parts, leaves)
+    elif (structure := structure_of(kind)) is not None:
+        below = tree if kind is tuple else list(structure.values(tree))
+        parts += [kind, len(below)]
+        if structure is MAPPING:
+            parts += map(content_of, tree)
+        if not (kind in PLAIN or kind.__module__.startswith("tape_ad.")):
+            parts.append(content_of(attributes_beside(tree)))
+        for each in below:
+            spell(each, parts, leaves)
+    elif isinstance(tree, NUMBERS):  # by their bytes: the zeros are equal, but not the same
+        number = np.asarray(tree)
+        parts.append((kind, number.dtype, number.tobytes()))
+    else:
+        parts.append((kind, tree) if isinstance(tree, np.dtype) else VerySame(tree))
+
+
+def may_differ(leaf: Any) -> bool:
+    """Tell whether a leaf of an argument is a value or a whole number."""
+    return type(leaf) is Value or (type(leaf) is int and abs(leaf) < LARGEST)
+
+
+def respelled(tree: Any, other: Callable[[Any], Any]) -> Any:
+    """Rebuild an argument with others for its values and whole numbers."""
+    return rebuilt(lambda leaf: other(leaf) if may_differ(leaf) else leaf, tree)
+
+
+POWERS = frozenset({np.power, np.float_power})
+LARGEST_EXACT = 2**53
+
+
+def may_vary(call: Call, arg: Any) -> bool:
+    """Tell whether an element of an array can stand for a number among the arguments of a call.
+
+    A number in double precision is not weak, as Python's are, but that changes no double precision.
+    Powers are computed otherwise where the exponent is known.
+    """
+    function = call.function
+    return (
+        type(arg) in (int, float, np.float64)
+        and type(function) is np.ufunc
+        and "dd->d" in function.types
+        and function not in POWERS
+        and all(out.dtype is not None and out.dtype.char in "dD" for out in call.outputs)
+        and abs(arg) < LARGEST_EXACT
+    )
+
+
+def in_numpy(number: float) -> np.number[Any]:
+    """Give a number as NumPy has it, a whole one as such: some ufuncs compute it another way."""
+    return np.int64(number) if type(number) is int else np.float64(number)
+
+
+# The steps of a program
 
 
 @define(eq=False)
@@ -51,55 +138,34 @@ class Tokens:
     literals: Sequence[Any]
 
     @classmethod
-    def of(cls, program: Program) -> "Tokens":
-        """Look through a program."""
-        values = [*program.inputs, *(each.value for each in program.constants)]
+    def of(cls, program: Program, same: Mapping[Value, Value]) -> "Tokens":
+        """Look through a program, of which some constants are the `same` as others."""
+        reading = Reading()
+        for value in (*program.inputs, *(each.value for each in program.constants)):
+            reading.add(value)
+        values, operands, integers = reading.values, reading.operands, reading.integers
         given = len(values)
-        number_of = {value: number for number, value in enumerate(values)}
-        equal = {number_of[a]: number_of[b] for a, b in equal_literals(program).items()}
-        kinds: dict[Any, int] = {}
-        kind_of = [kinds.setdefault(described(value), len(kinds)) for value in values]
         tokens: dict[Any, int] = {}
         numbers = array("q")
-        lengths: list[tuple[int, int, int]] = []  # of what there is in steps, by their tokens
+        lengths: list[list[int]] = []  # of what there is in steps, by their tokens
         stays: list[bool] = []
-        spelling = Spelling(number_of, kind_of)
-        operands, integers = spelling.operands, spelling.integers
         for step in program.steps:
-            before = len(operands), len(integers)
-            parts: list[Any]
-            if isinstance(step, Guard):
-                parts = [step.question, type(step.answer), repr(step.answer), step.line]
-                spelling.take(step.value, parts)
-            else:
-                parts = [step.function, step.several]
-                spelling.take_arguments(step, parts)
-                for out in step.outputs:
-                    kind = kinds.setdefault(described(out), len(kinds))
-                    number_of[out] = len(values)
-                    values.append(out)
-                    kind_of.append(kind)
-                    parts.append(kind)
-                if step.errors:
-                    parts.append(tuple(step.errors.items()))
-            token = len(lengths)
-            try:
-                token = tokens.setdefault(tuple(parts), token)
-            except TypeError:
-                token = len(lengths)  # of its own: the function, or an option, has no hash
+            before = len(operands), len(integers), len(values)
+            token = tokens.setdefault(reading.read(step), len(lengths))
             if token == len(lengths):
-                outputs = len(getattr(step, "outputs", ()))
-                lengths.append((len(operands) - before[0], len(integers) - before[1], outputs))
+                after = len(operands), len(integers), len(values)
+                lengths.append([end - begin for begin, end in zip(before, after, strict=True)])
                 stays.append(isinstance(step, Guard) or may_fail(step))
             numbers.append(token)
         found = np.array(numbers)
         begins = np.zeros((3, len(found) + 1), np.int64)
         np.cumsum(np.array(lengths).T[:, found], axis=1, out=begins[:, 1:])
         places = np.array(operands)
-        places[places >= NUMBERS_FROM] += len(values) - NUMBERS_FROM
-        values += map(Value.like, map(in_numpy, spelling.numbers))
-        same = np.arange(len(values))
-        same[[*equal.keys()]] = [*equal.values()]
+        places = np.where(places < 0, len(values) + ~places, places)
+        values += map(Value.like, map(in_numpy, reading.literals))
+        same_as = np.arange(len(values))
+        for one, other in same.items():
+            same_as[reading.number_of[one]] = reading.number_of[other]
         return cls(
             found,
             places,
@@ -109,8 +175,8 @@ class Tokens:
             values,
             begins[2] + given,
             np.array(stays),
-            same,
-            spelling.numbers,
+            same_as,
+            reading.literals,
         )
 
     def needed(self, outputs: Collection[Value]) -> Any:
@@ -167,122 +233,80 @@ class Tokens:
         return self.integers[starts[0] : starts[-1]]
 
 
-def described(value: Value) -> Any:
-    """Say what values have in common that calls cannot tell apart."""
-    return value.kind, value.shape, value.dtype, value.strides, value.owner is not None
-
-
-WORDS = frozenset({str, bool, type(None), type(Ellipsis), type})
-NUMBERS = frozenset({int, float, np.float64})
-NUMBERS_FROM = 2**60
-"""The number of the first of them, until it is known how many values there are."""
-LARGEST_EXACT = 2**53
-POWERS = frozenset({np.power, np.float_power})
-
-
-def may_vary(call: Call, arg: Any) -> bool:
-    """Tell whether an element of an array can stand for a number among the arguments of a call.
-
-    A number in double precision is not weak, as Python's are, but that changes no double precision.
-    Powers are computed otherwise where the exponent is known.
-    """
-    function = call.function
-    return (
-        type(arg) in NUMBERS
-        and type(function) is np.ufunc
-        and "dd->d" in function.types
-        and function not in POWERS
-        and all(out.dtype is not None and out.dtype.char in "dD" for out in call.outputs)
-        and abs(arg) < LARGEST_EXACT
-    )
-
-
-def in_numpy(number: float) -> np.number[Any]:
-    """Give a number as NumPy has it, a whole one as such: some ufuncs compute it another way."""
-    return np.int64(number) if type(number) is int else np.float64(number)
-
-
 @define(eq=False)
-class Spelling:
-    """What arguments have in common, and what differs, while a program is looked through.
+class Reading:
+    """What is known of a program while it is looked through, and what differs in its steps.
 
     Attributes
     ----------
-    number_of : mapping of Value to int
-    kind_of : sequence of int
-        What values have in common, by their numbers.
+    values : list of Value
+    number_of : dict of Value to int
     operands, integers : array of int
-        What differs: the numbers of values, and whole numbers.
-    numbers : list of float
-        Those that are operands too, each once.
+        The numbers of values, and whole numbers.
+    literals : list of float
+        Numbers that are operands too, each once; counted from -1 down, as what comes last.
     """
 
-    number_of: Mapping[Value, int]
-    kind_of: Sequence[int]
+    values: list[Value] = field(factory=list)
+    number_of: dict[Value, int] = field(factory=dict)
     operands: "array[int]" = field(factory=lambda: array("q"))
     integers: "array[int]" = field(factory=lambda: array("q"))
-    numbers: list[Any] = field(factory=list)
-    _operand_of: dict[Any, int] = field(factory=dict)
+    literals: list[Any] = field(factory=list)
+    _kinds: dict[Any, int] = field(factory=dict)
+    _kind_of: list[int] = field(factory=list)
+    _literal_of: dict[Any, int] = field(factory=dict)
 
-    def take_arguments(self, call: Call, parts: list[Any]) -> None:
-        """Append what is alike of the arguments of a call, and note what differs."""
-        for arg in call.args:
+    def add(self, value: Value) -> int:
+        """Number a value; say what it has in common with others that calls cannot tell apart."""
+        mark = value.kind, value.shape, value.dtype, value.strides, value.owner is not None
+        kind = self._kinds.setdefault(mark, len(self._kinds))
+        self.number_of[value] = len(self.values)
+        self.values.append(value)
+        self._kind_of.append(kind)
+        return kind
+
+    def literal(self, number: float) -> int:
+        """Number a number among the operands, one for all that are equal."""
+        mark = type(number), repr(number)
+        if mark not in self._literal_of:
+            self.literals.append(number)
+            self._literal_of[mark] = -len(self.literals)
+        return self._literal_of[mark]
+
+    def read(self, step: Step) -> tuple[Any, ...]:
+        """Note what differs in a step, and give what is alike."""
+        if isinstance(step, Guard):
+            parts = [step.question, type(step.answer), repr(step.answer), step.line]
+            self.take(step.value, parts)
+            return tuple(parts)
+        args, number_of, kind_of = step.args, self.number_of, self._kind_of
+        parts = [step.function, step.several, len(args)]
+        for arg in args:
             if type(arg) is Value:  # as most are
-                number = self.number_of[arg]
+                number = number_of[arg]
                 self.operands.append(number)
-                parts.append(self.kind_of[number])
-            elif may_vary(call, arg):
-                self.take_number(arg, parts)
+                parts.append(kind_of[number])
+            elif may_vary(step, arg):
+                self.operands.append(self.literal(arg))
+                parts.append(type(in_numpy(arg)))
             else:
                 self.take(arg, parts)
-        if call.kwargs:
-            self.take(dict(call.kwargs), parts)
-
-    def take_number(self, number: float, parts: list[Any]) -> None:
-        """Note a number among the operands, one for all that are equal."""
-        mark = type(number), repr(number)
-        found = self._operand_of.get(mark)
-        if found is None:
-            found = self._operand_of[mark] = NUMBERS_FROM + len(self.numbers)
-            self.numbers.append(number)
-        self.operands.append(found)
-        parts.append(type(in_numpy(number)))
+        if step.kwargs:
+            self.take(dict(step.kwargs), parts)
+        if step.errors:
+            parts += step.errors.items()
+        for out in step.outputs:
+            parts.append(self.add(out))
+        return tuple(parts)
 
     def take(self, tree: Any, parts: list[Any]) -> None:
-        """Append what is alike of an argument to its parts, and note what differs."""
-        kind: Any = type(tree)
-        if kind is Value:
-            number = self.number_of[tree]
-            self.operands.append(number)
-            parts.append(self.kind_of[number])
-        elif kind is int and abs(tree) < 2**62:
-            self.integers.append(tree)
-            parts.append(int)
-        elif kind in WORDS:
-            parts.append((kind, tree))
-        elif kind is float:
-            parts.append((kind, tree, math.copysign(1.0, tree)))
-        elif kind is slice:
-            parts.append(kind)
-            for each in (tree.start, tree.stop, tree.step):
-                self.take(each, parts)
-        elif (structure := structure_of(kind)) is not None:
-            below = tree if kind is tuple else list(structure.values(tree))
-            parts += [kind, len(below), *(tree if kind is dict else ())]
-            for each in below:
-                self.take(each, parts)
-        elif isinstance(tree, (np.bool_, np.number)):
-            parts.append((kind, tree.dtype, tree.tobytes()))
-        else:
-            parts.append((kind, tree))
-
-
-def respelled(tree: Any, operand: Callable[[Value], Any], integer: Callable[[int], Any]) -> Any:
-    """Rebuild an argument, in the order of `Spelling`, with others for its values and integers."""
-
-    def other(leaf: Any) -> Any:
-        if type(leaf) is Value:
-            return operand(leaf)
-        return integer(leaf) if type(leaf) is int and abs(leaf) < 2**62 else leaf
-
-    return rebuilt(other, tree)
+        """Note what differs in an argument, and append what is alike."""
+        leaves: list[Any] = []
+        spell(tree, parts, leaves)
+        for leaf in leaves:
+            if type(leaf) is Value:
+                number = self.number_of[leaf]
+                self.operands.append(number)
+                parts.append(self._kind_of[number])
+            else:
+                self.integers.append(leaf)
