@@ -40,6 +40,7 @@ from tape_ad.programs.program.loops import (
     Moving,
     Stacking,
     element_of,
+    relocated,
     unrolled,
     viewing,
 )
@@ -663,22 +664,12 @@ class Writing:
         needed = set(rolling.used_outside())
         for number, found in enumerate(rolling.found):
             for step in steps[place : found.start]:
-                self.keep(step)
+                rewriting.keep(relocated(step, rewriting.by))
             self.write(number, found, needed)
             place = found.stop
         for step in steps[place:]:
-            self.keep(step)
+            rewriting.keep(relocated(step, rewriting.by))
         return rewriting.finished()
-
-    def keep(self, old: Any) -> None:
-        """Append a step outside of loops; what it views may be in other memory now."""
-        rewriting = self._rewriting
-        step = rewriting.rewired(old)
-        if step is not old and any(out.owner is not None for out in getattr(old, "outputs", ())):
-            pairs = list(zip(old.operands, step.operands, strict=True))
-            step = step.giving([viewing(out, pairs) for out in old.outputs])
-            rewriting.by |= zip(old.outputs, step.outputs, strict=True)
-        rewriting.keep(step)
 
     def now(self, number: int) -> Value:
         """Give what stands for a value of the program as it was."""
