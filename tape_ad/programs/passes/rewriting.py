@@ -67,7 +67,7 @@ class Rewriting:
         What a call gives are views of what now stands in place of the arrays that they viewed.
         """
         by = self.by
-        if by and type(step) is Call:
+        if by:
             for out in step.outputs:
                 if out.owner is not None and out.owner in by:
                     before, step = step, step.giving(map(self.with_owner, step.outputs))

@@ -77,8 +77,8 @@ def roll(program: Program) -> Program:
     if not stretches:
         return program
     rolling = Rolling(live, tokens)
-    for start, period, count in sorted(stretches):
-        rolling.take(start, period, count)
+    for start, period, length in sorted(stretches):
+        rolling.take(start, period, length)
     large = any(len(each.steps) * each.count >= LEAST for each in rolling.found)
     return rolling.finished() if large else program
 
@@ -102,7 +102,7 @@ def unroll(program: Program, loops: Collection[Loop] | None = None) -> Program:
 
 
 def repeated(tokens: Any) -> list[tuple[int, int, int]]:
-    """Find stretches of tokens that repeat: start, period and count, none over another."""
+    """Find stretches of tokens that repeat: start, period and length, none over another."""
     found = [
         (start, stop, period) for period in periods(tokens) for start, stop in runs(tokens, period)
     ]
@@ -110,18 +110,11 @@ def repeated(tokens: Any) -> list[tuple[int, int, int]]:
     free = np.ones(len(tokens), bool)
     chosen = []
     for start, stop, period in found:
-        open_places = np.flatnonzero(free[start:stop])
-        if not len(open_places):
-            continue
-        gaps = np.flatnonzero(np.diff(open_places) > 1)
-        begins = [open_places[0], *open_places[gaps + 1]]
-        ends = [*open_places[gaps], open_places[-1]]
-        for begin, end in zip(begins, ends, strict=True):
-            first, length = start + int(begin), int(end - begin) + 1
-            count = length // period
+        for begin, end in stretches_of(free[start:stop], 0):
+            count = (end - begin) // period
             if count >= FEWEST and count * period >= SHORT:
-                chosen.append((first, period, length))
-                free[first : first + length] = False
+                chosen.append((start + begin, period, end - begin))
+                free[start + begin : start + end] = False
     return chosen
 
 
@@ -146,12 +139,10 @@ def periods(tokens: Any) -> list[int]:
 
 def runs(tokens: Any, period: int) -> Iterable[tuple[int, int]]:
     """Give the stretches in which tokens repeat with a period."""
-    same = np.zeros(len(tokens) - period + 2, np.int8)
-    same[1:-1] = tokens[period:] == tokens[:-period]
-    change = np.flatnonzero(np.diff(same))
-    for start, stop in zip(change[::2], change[1::2], strict=True):
-        if stop - start >= (FEWEST - 1) * period and stop - start + period >= SHORT:
-            yield int(start), int(stop) + period
+    least = max(FEWEST * period, SHORT)
+    for start, stop in stretches_of(tokens[period:] == tokens[:-period], period):
+        if stop - start >= least:
+            yield start, stop
 
 
 # Whether operands do so too
@@ -463,8 +454,7 @@ class Rolling:
         """Say where the operands come from; tell whether all of that can be carried or stacked."""
         tokens, first, outputs = self.tokens, found.first, found.outputs
         for place in found.steps:
-            outs = getattr(self.program.steps[found.start + place], "outputs", ())
-            if any(map(is_large, outs)):
+            if any(map(is_large, self.program.steps[found.start + place].outputs)):
                 return False
         if not self.move_alike(found):
             return False

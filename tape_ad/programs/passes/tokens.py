@@ -2,6 +2,7 @@
 
 import itertools
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from attrs import define, field
 from tape_ad.base.trees import MAPPING, attributes_beside, structure_of
 from tape_ad.programs.capture.op_facts import may_fail
 from tape_ad.programs.program import Call, Guard, Program, Step, Value, rebuilt
-from tape_ad.programs.program.keys import VerySame, content_of
+from tape_ad.programs.program.keys import VerySame, content_of, key_alone
 from tape_ad.programs.program.loops import Moving
 
 # The arguments of a call
@@ -38,7 +39,7 @@ def spell(tree: Any, parts: list[Any], leaves: list[Any]) -> None:
         Gets those values and numbers, in the order of `respelled`. It may be the same list.
     """
     kind: Any = type(tree)
-    if kind is Value or (kind is int and may_differ(tree)):
+    if kind is Value or (kind is int and abs(tree) < LARGEST):  # as `may_differ`, in no call
         parts.append(kind)
         leaves.append(tree)
     elif kind in TOLD_BY_EQUALITY:
@@ -51,7 +52,7 @@ def spell(tree: Any, parts: list[Any], leaves: list[Any]) -> None:
         below = tree if kind is tuple else list(structure.values(tree))
         parts += [kind, len(below)]
         if structure is MAPPING:
-            parts += map(content_of, tree)
+            parts += map(key_alone, tree)
         if not (kind in PLAIN or kind.__module__.startswith("tape_ad.")):
             parts.append(content_of(attributes_beside(tree)))
         for each in below:
@@ -252,14 +253,14 @@ class Reading:
     operands: "array[int]" = field(factory=lambda: array("q"))
     integers: "array[int]" = field(factory=lambda: array("q"))
     literals: list[Any] = field(factory=list)
-    _kinds: dict[Any, int] = field(factory=dict)
+    _kinds: dict[Any, int] = field(factory=lambda: defaultdict(itertools.count().__next__))
     _kind_of: list[int] = field(factory=list)
     _literal_of: dict[Any, int] = field(factory=dict)
 
     def add(self, value: Value) -> int:
         """Number a value; say what it has in common with others that calls cannot tell apart."""
         mark = value.kind, value.shape, value.dtype, value.strides, value.owner is not None
-        kind = self._kinds.setdefault(mark, len(self._kinds))
+        kind = self._kinds[mark]
         self.number_of[value] = len(self.values)
         self.values.append(value)
         self._kind_of.append(kind)

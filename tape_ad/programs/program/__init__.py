@@ -1,5 +1,6 @@
 """The program: calls in single static assignment, and the plainest way to run one."""
 
+import functools
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -165,6 +166,8 @@ class Guard:
         Where, as ``line 3 of model.py``.
     """
 
+    outputs: ClassVar[tuple[Value, ...]] = ()
+    """It computes nothing."""
     question: Function
     value: Value
     answer: Any
@@ -208,7 +211,7 @@ class Constant:
     own: bool = False
 
 
-@frozen(eq=False, repr=False)
+@frozen(eq=False, repr=False, slots=False)
 class Program:
     """A function's calls for arguments of certain shapes and dtypes, on one of its paths.
 
@@ -242,7 +245,6 @@ class Program:
     history: tuple[tuple[str, "Program"], ...] = field(default=(), kw_only=True)
     nbytes: int | None = field(default=None, kw_only=True)
     rounds: bool = field(default=False, kw_only=True)
-    _found: dict[str, list[Any]] = field(factory=dict, init=False)
 
     @property
     def outputs(self) -> list[Value]:
@@ -254,27 +256,21 @@ class Program:
         """The steps that compute."""
         return [step for step in self.steps if type(step) is Call]
 
-    @property
+    @functools.cached_property
     def guards(self) -> list[Guard]:
         """The steps that compare; those of a loop as often as they are done."""
-        found = self._found.get("guards")
-        if found is None:
-            found = self._found["guards"] = []
-            for step in self.steps:
-                if isinstance(step, Guard):
-                    found.append(step)
-                elif (body := body_of(step)) is not None and (own := body.guards):
-                    found += own * step.function.count  # type: ignore[attr-defined]  # it is a loop
+        found: list[Guard] = []
+        for step in self.steps:
+            if isinstance(step, Guard):
+                found.append(step)
+            elif (body := body_of(step)) is not None and (own := body.guards):
+                found += own * step.function.count  # type: ignore[attr-defined]  # it is a loop
         return found
 
-    @property
+    @functools.cached_property
     def functions(self) -> list[Function]:
         """The different functions that are called."""
-        found = self._found.get("functions")
-        if found is None:
-            each = {id(call.function): call.function for call in self.calls}
-            found = self._found["functions"] = list(each.values())
-        return found
+        return list({id(call.function): call.function for call in self.calls}.values())
 
     def forget_operands(self) -> None:
         """Forget the lists of operands that passes have asked for, which are found anew."""

@@ -283,7 +283,7 @@ def relocated(old: Step, by: dict[Value, Value]) -> Any:
     if by.keys().isdisjoint(old.operands):
         return old
     step: Any = old.replaced(by)
-    if not isinstance(old, Call) or all(out.owner is None for out in old.outputs):
+    if all(out.owner is None for out in old.outputs):
         return step
     pairs = list(zip(old.operands, step.operands, strict=True))
     step = step.giving([viewing(out, pairs) for out in step.outputs])
