@@ -236,6 +236,7 @@ def test_equal_calls_become_one() -> None:
         (1, 1.0),
         (1, True),
         (0.0, -0.0),
+        (0j, complex(0.0, -0.0)),
         (np.float32(1), np.float64(1)),
         (1.0, np.float64(1)),
         (np.float64(0.0), np.float64(-0.0)),

@@ -519,6 +519,20 @@ def test_whole_numbers_stay_whole_beside_others() -> None:
     np.testing.assert_array_equal(found, function(x * 1.1))
 
 
+def test_zeros_of_complex_numbers_keep_their_signs() -> None:
+    def along_a_cut(x: Any) -> Any:
+        total = x
+        for k in range(200):
+            side = complex(0.0, -0.0 if k in (150, 151, 170) else 0.0)
+            total = 0.5 * total + np.sqrt(x + side)
+        return total
+
+    x = np.array([complex(-1.0, -0.0)])
+    program = captured(along_a_cut, x)
+    assert loops_of(program)
+    assert_same(interpret(program, [x]), along_a_cut(x))
+
+
 def test_a_loop_that_starts_from_ones_does_not_stay_there() -> None:
     x = np.array([0.1, 0.2, 0.3])
     given, start = Value.like(x), Value.like(x)

@@ -15,6 +15,7 @@ from tape_ad.base.arrays.overridable import TRACERS
 from tape_ad.base.errors import CaptureError
 from tape_ad.base.naming import PYTHON_OPERATORS
 from tape_ad.base.trees import flatten, map_leaves, structure_of
+from tape_ad.programs.capture.constants import contents
 from tape_ad.programs.program import Value
 from tape_ad.record.array_interface import IN_COPIES, Absent, ArrayInterface
 from tape_ad.record.array_operators import ArrayOperators, BitsInPlace, Shifts
@@ -210,11 +211,6 @@ def listed(array: Any) -> tuple[Any, ...]:
     return tuple(array.ravel().tolist())
 
 
-def contents(array: Any) -> bytes:
-    """Give the bytes of an array."""
-    return bytes(array.tobytes())
-
-
 def repr_of(number: Any) -> str:
     """Write a NumPy number with all its digits."""
     return repr(number.item()) if hasattr(number, "item") else repr(number)
@@ -370,7 +366,7 @@ class TracedArray(Tracer, ArrayInterface, BitsInPlace):
         """The number of the step that made it, for a listing."""
         values = [*self.capture.inputs]
         for step in self.capture.steps:
-            values += getattr(step, "outputs", ())
+            values += step.outputs
         return values.index(self.value) if self.value in values else -1
 
     @property

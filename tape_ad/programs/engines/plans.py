@@ -9,20 +9,11 @@ from typing import Any, Self
 import numpy as np
 from attrs import define, field, frozen
 
+from tape_ad.programs.engines.segments import Segment, placed_number
 from tape_ad.programs.passes.inlining import inline
 from tape_ad.programs.passes.rewriting import alike
 from tape_ad.programs.passes.rolling import unroll
-from tape_ad.programs.program import (
-    Call,
-    Guard,
-    Program,
-    Segment,
-    Step,
-    Value,
-    placed_number,
-    root_of,
-    values_in,
-)
+from tape_ad.programs.program import Call, Guard, Program, Step, Value, root_of, values_in
 from tape_ad.rules import known_facts
 from tape_ad.rules.maps.indexing import FEW, Index, added_at, scatter
 from tape_ad.rules.maps.memory import names_each_once

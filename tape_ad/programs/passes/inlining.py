@@ -19,7 +19,7 @@ from tape_ad.base.arrays.overridable import SYMBOLS
 from tape_ad.base.naming import function_name
 from tape_ad.programs.capture.tracers import cast
 from tape_ad.programs.passes.rewriting import alike
-from tape_ad.programs.program import Call, Program, Step, Value
+from tape_ad.programs.program import Call, Program, Step, Value, rebuilt
 from tape_ad.rules import RULES, facts_of, known_facts, load_lazy_tables
 from tape_ad.rules.base import Rule
 from tape_ad.rules.facts import UNKNOWN
@@ -83,7 +83,7 @@ def kind_of(arg: Any) -> Any:
 def stand_in(
     shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any]
 ) -> tuple[Any, int]:
-    """Make an array of these strides, whose elements nobody looks at, and say where it begins."""
+    """Make an array of zeros with these strides, and say where it begins."""
     few = math.prod(shape) <= FEW  # many would take memory for as long as they are kept
     return (kept_stand_in if few else new_stand_in)(shape, strides, dtype)
 
@@ -95,7 +95,7 @@ def new_stand_in(
     ways = [(length - 1) * stride for length, stride in zip(shape, strides, strict=True)]
     before = -sum(way for way in ways if way < 0)
     after = sum(way for way in ways if way > 0) + dtype.itemsize
-    array: Any = np.ndarray(shape, dtype, np.empty(before + after, "u1"), before, strides)
+    array: Any = np.ndarray(shape, dtype, np.zeros(before + after, "u1"), before, strides)
     return array, array.__array_interface__["data"][0]
 
 
@@ -212,7 +212,7 @@ class Trace:
         out = Value(kind, shape, dtype, strides, owner)
         now = np.geterr()
         errors = self.errors if now == self._before else now
-        args, kwargs = values(args), {name: values(each) for name, each in kwargs.items()}
+        args, kwargs = rebuilt(value_of, args), rebuilt(value_of, dict(kwargs))
         self.calls.append(Call(function, args, kwargs, (out,), errors=errors))
         return Symbol(out, self)
 
@@ -222,7 +222,7 @@ class Trace:
             return self.product(*args)
         if ufunc.nout != 1 or ufunc.signature is not None:
             raise NotInlined(f"{ufunc.__name__}, whose results have shapes of their own")
-        dtypes = resolved(ufunc, tuple([kind_of(values(arg)) for arg in args]))
+        dtypes = resolved(ufunc, tuple([kind_of(value_of(arg)) for arg in args]))
         if dtypes is None:
             raise NotInlined(f"{ufunc.__name__} of such dtypes")
         for arg, dtype in zip(args, dtypes, strict=False):
@@ -297,25 +297,10 @@ class Trace:
             function, (array, *args), kwargs, shown.shape, shown.dtype, owner, shown.strides
         )
 
-    def rearranged(self, function: Function, *args: Any, **kwargs: Any) -> Symbol:
-        """Note a call of a function whose results have shapes by those of its arguments."""
-        found = function(*stand_ins(args), **{name: stand_ins(x) for name, x in kwargs.items()})
+    def tried(self, function: Function, *args: Any, **kwargs: Any) -> Symbol:
+        """Note a call of a function, whose result has the shape that zeros give."""
+        found = function(*rebuilt(zeros_like, args), **rebuilt(zeros_like, kwargs))
         return self.note(function, args, kwargs, found.shape, found.dtype)
-
-    def transformed(
-        self, function: Function, a: Any, n: Any = None, axis: int = -1, *norm: Any, **options: Any
-    ) -> Symbol:
-        """Note a Fourier transform along one axis."""
-        of_real, back = function is np.fft.rfft, function is np.fft.irfft
-        length = (2 * (a.shape[axis] - 1) if back else a.shape[axis]) if n is None else int(n)
-        shape, dtype = list(a.shape), np.result_type(a.dtype, 1j)
-        shape[axis] = length // 2 + 1 if of_real else length
-        dtype = np.empty(0, dtype).real.dtype if back else dtype
-        return self.note(function, (a, length, axis, *norm), options, tuple(shape), dtype)
-
-    def searched(self, a: Any, v: Any, **options: Any) -> Symbol:
-        """Note a search in a sorted list."""
-        return self.note(np.searchsorted, (a, v), options, np.shape(v), np.dtype(np.intp))
 
     def call(self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Note a call of a function that is no ufunc, or the calls of its own body."""
@@ -332,11 +317,8 @@ class Trace:
         if function in (np.where, np.clip) and len(args) == 3 and not kwargs:
             dtype = common_dtype(*args[function is np.where :])
             return self.note(function, args, {}, shape_of(*args), dtype)
-        moves = function in REARRANGING
-        body = functools.partial(self.rearranged, function) if moves else body_of(function)
-        body = self.searched if function is np.searchsorted else body
-        if function in ALONG_ONE_AXIS:
-            body = functools.partial(self.transformed, function)
+        tried = function in TRIED
+        body = functools.partial(self.tried, function) if tried else body_of(function)
         if body is None:
             raise NotInlined(f"{function_name(function)} in a body")
         return body(*args, **kwargs)
@@ -348,29 +330,22 @@ ABOUT_SHAPES: Mapping[Any, str] = {np.shape: "shape", np.ndim: "ndim", np.size: 
 ALONG_ONE_AXIS: frozenset[Any] = frozenset({np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft})
 """Fourier transforms that others are made of."""
 
-REARRANGING: frozenset[Any] = frozenset({np.concatenate, np.stack, np.pad, np.zeros_like})
-"""Functions whose results are what they are of any numbers, but for the elements."""
+TRIED = ALONG_ONE_AXIS | {
+    *(np.concatenate, np.stack, np.pad, np.zeros_like, np.searchsorted),
+}
+"""Functions whose results have shapes and dtypes that are quickest found by a call of them."""
 
 
-def stand_ins(arg: Any) -> Any:
-    """Put arrays, whose elements nobody looks at, in place of the symbols in an argument."""
-    if type(arg) is Symbol:
-        return stand_in(arg.shape, arg.value.strides, arg.dtype)[0]
-    return type(arg)(map(stand_ins, arg)) if type(arg) in (tuple, list) else arg
+def zeros_like(leaf: Any) -> Any:
+    """Give zeros that lie as a symbol does; what is none as it is."""
+    if type(leaf) is not Symbol:
+        return leaf
+    return stand_in(leaf.shape, leaf.value.strides, leaf.dtype)[0]
 
 
-def values(arg: Any) -> Any:
-    """Put the values in place of the symbols in an argument."""
-    if type(arg) is Symbol:
-        return arg.value
-    return type(arg)(map(values, arg)) if type(arg) in (tuple, list) else arg
-
-
-def symbols(arg: Any, trace: Trace) -> Any:
-    """Put symbols in place of the values in an argument."""
-    if type(arg) is Value:
-        return Symbol(arg, trace)
-    return type(arg)(symbols(each, trace) for each in arg) if type(arg) in (tuple, list) else arg
+def value_of(leaf: Any) -> Any:
+    """Give the value of a symbol; what is none as it is."""
+    return leaf.value if type(leaf) is Symbol else leaf
 
 
 def shape_of(*args: Any) -> tuple[int, ...]:
@@ -380,7 +355,7 @@ def shape_of(*args: Any) -> tuple[int, ...]:
 
 def common_dtype(*args: Any) -> np.dtype[Any]:
     """Give the dtype of operands together; Python's numbers are weak."""
-    kinds = [kind_of(values(arg)) for arg in args]
+    kinds = [kind_of(value_of(arg)) for arg in args]
     return np.result_type(*(kind(0) if isinstance(kind, type) else kind for kind in kinds))
 
 
@@ -419,10 +394,12 @@ def traced_body(
         When that cannot be said by calls.
     """
     trace = Trace(errors)
-    given = [symbols(arg, trace) for arg in args]
-    options = {name: symbols(arg, trace) for name, arg in kwargs.items()}
+
+    def as_symbol(leaf: Any) -> Any:
+        return Symbol(leaf, trace) if type(leaf) is Value else leaf
+
     try:
-        found = body(*given, **options)
+        found = body(*rebuilt(as_symbol, tuple(args)), **rebuilt(as_symbol, dict(kwargs)))
     except NotInlined:
         raise
     except Exception as error:  # of a body that refuses such arguments, as the function will
@@ -464,9 +441,7 @@ def inline(
 
 def calls_in_place_of(call: Call, functions: Container[Function]) -> list[Call]:
     """Give what can stand in place of a call, of which the last gives its result; else nothing."""
-    function = call.function
-    is_one = type(function).__hash__ is not None and function in functions
-    body = body_of(function) if is_one else None
+    body = body_of(call.function) if call.function in functions else None
     if body is None:
         return []
     try:

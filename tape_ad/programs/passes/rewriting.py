@@ -67,7 +67,7 @@ class Rewriting:
         What a call gives are views of what now stands in place of the arrays that they viewed.
         """
         by = self.by
-        if by and type(step) is Call:
+        if by:
             for out in step.outputs:
                 if out.owner is not None and out.owner in by:
                     before, step = step, step.giving(map(self.with_owner, step.outputs))
@@ -182,7 +182,7 @@ def rewritten(
             operands = step.operands
             if (not operands or operands[0] in known) and fold(step, rewriting):
                 continue
-        rule = None if step.several else rule_for(step.function, rules)
+        rule = None if step.several else rules.get(step.function)
         found = None if rule is None else rule(step, rewriting)
         if type(found) is Value and rewriting.may_replace(step.outputs[0], found):
             rewriting.replace(step.outputs[0], found)
@@ -199,11 +199,3 @@ def with_body(call: Call, body: Program) -> Call:
     if body is loop.body:
         return call
     return Call(evolve(loop, body=body), call.args, {}, call.outputs, several=True)
-
-
-def rule_for(function: Any, rules: Mapping[Any, Rule]) -> Rule | None:
-    """Look up a function, which need not have a hash."""
-    try:
-        return rules.get(function)
-    except TypeError:
-        return None

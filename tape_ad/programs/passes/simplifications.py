@@ -13,11 +13,11 @@ from weakref import getweakrefcount
 import numpy as np
 from attrs import evolve
 
-from tape_ad.base.trees import structure_of
 from tape_ad.programs.capture.op_facts import may_fail
 from tape_ad.programs.capture.opaque_calls import is_opaque
 from tape_ad.programs.capture.tracers import cast
 from tape_ad.programs.passes.rewriting import Rewriting, Rule, alike, rewritten, with_body
+from tape_ad.programs.passes.tokens import spell
 from tape_ad.programs.program import (
     COMPUTED,
     Call,
@@ -28,8 +28,6 @@ from tape_ad.programs.program import (
     body_of,
     replaced,
 )
-from tape_ad.programs.program.keys import VerySame
-from tape_ad.programs.program.loops import Moving
 from tape_ad.record.gradients import through_buffer
 from tape_ad.rules.maps import clone
 from tape_ad.rules.maps.matrix_products import one_in_each, scaled_rows, times_matrix
@@ -374,10 +372,6 @@ A compiled Jacobian of 200 values by 50 variables takes half the time with it in
 """
 
 
-ITSELF = frozenset({Value, str, bool, int, Moving, type(None), type(Ellipsis), type})
-"""Types whose instances are told apart by `==`, and from those of other types by their type."""
-
-PLAIN = frozenset({dict, list, tuple})
 SILENT = dict.fromkeys(("divide", "over", "under", "invalid"), "ignore")
 
 
@@ -398,11 +392,7 @@ def eliminate_common_subexpressions(program: Program) -> Program:
             rewriting.keep(loop)
             continue
         mark = mark_of(step)
-        try:
-            earlier = first.get(mark)
-        except TypeError:  # the function has no hash
-            mark = (VerySame(step.function), *mark[1:])
-            earlier = first.get(mark)
+        earlier = first.get(mark)
         if earlier is None:
             first[mark] = rewriting.keep(step)
         elif not stands_for(earlier, step, rewriting):
@@ -437,33 +427,17 @@ def stands_for(earlier: Call, call: Call, rewriting: Rewriting) -> bool:
     return True
 
 
-def mark_of(call: Call) -> Any:
+def mark_of(call: Call) -> tuple[Any, ...]:
     """Give what equal calls, and only those, have in common."""
-    marks = [arg if type(arg) is Value else part(arg) for arg in call.args]
-    if not call.kwargs:
-        return (call.function, *marks)
-    return (call.function, *marks, part(dict(call.kwargs)))
-
-
-def part(tree: Any) -> Any:  # noqa: PLR0911 - one for each kind
-    """Give what equal arguments, and only those, have in common."""
-    kind: Any = type(tree)
-    if kind is Value or kind in ITSELF:
-        return kind, tree
-    if kind is float:
-        return kind, tree, math.copysign(1.0, tree)  # the zeros are equal, but not the same
-    if kind is tuple and ITSELF.issuperset(kinds := tuple(map(type, tree))):
-        return kinds, tree  # as most keys are
-    if kind is slice or kind is tuple:
-        below = (tree.start, tree.stop, tree.step) if kind is slice else tree
-        return kind, tuple([part(each) for each in below])
-    if isinstance(tree, (np.bool_, np.number)):
-        return kind, tree.dtype, tree.tobytes()
-    structure = structure_of(kind)
-    if structure is not None and (kind in PLAIN or kind.__module__.startswith("tape_ad.")):
-        below = tuple([part(each) for each in structure.values(tree)])
-        return (kind, below, part(tuple(tree))) if kind is dict else (kind, below)
-    return (kind, tree) if isinstance(tree, np.dtype) else VerySame(tree)
+    mark = [call.function, len(call.args)]
+    for arg in call.args:
+        if type(arg) is Value:  # as most are
+            mark.append(arg)
+        else:
+            spell(arg, mark, mark)
+    if call.kwargs:
+        spell(dict(call.kwargs), mark, mark)
+    return tuple(mark)
 
 
 def eliminate_dead_code(program: Program) -> Program:

@@ -1,5 +1,6 @@
 """The program: calls in single static assignment, and the plainest way to run one."""
 
+import functools
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -165,6 +166,8 @@ class Guard:
         Where, as ``line 3 of model.py``.
     """
 
+    outputs: ClassVar[tuple[Value, ...]] = ()
+    """It computes nothing."""
     question: Function
     value: Value
     answer: Any
@@ -208,7 +211,7 @@ class Constant:
     own: bool = False
 
 
-@frozen(eq=False, repr=False)
+@frozen(eq=False, repr=False, slots=False)
 class Program:
     """A function's calls for arguments of certain shapes and dtypes, on one of its paths.
 
@@ -242,7 +245,6 @@ class Program:
     history: tuple[tuple[str, "Program"], ...] = field(default=(), kw_only=True)
     nbytes: int | None = field(default=None, kw_only=True)
     rounds: bool = field(default=False, kw_only=True)
-    _found: dict[str, list[Any]] = field(factory=dict, init=False)
 
     @property
     def outputs(self) -> list[Value]:
@@ -254,27 +256,21 @@ class Program:
         """The steps that compute."""
         return [step for step in self.steps if type(step) is Call]
 
-    @property
+    @functools.cached_property
     def guards(self) -> list[Guard]:
         """The steps that compare; those of a loop as often as they are done."""
-        found = self._found.get("guards")
-        if found is None:
-            found = self._found["guards"] = []
-            for step in self.steps:
-                if isinstance(step, Guard):
-                    found.append(step)
-                elif (body := body_of(step)) is not None and (own := body.guards):
-                    found += own * step.function.count  # type: ignore[attr-defined]  # it is a loop
+        found: list[Guard] = []
+        for step in self.steps:
+            if isinstance(step, Guard):
+                found.append(step)
+            elif (body := body_of(step)) is not None and (own := body.guards):
+                found += own * step.function.count  # type: ignore[attr-defined]  # it is a loop
         return found
 
-    @property
+    @functools.cached_property
     def functions(self) -> list[Function]:
         """The different functions that are called."""
-        found = self._found.get("functions")
-        if found is None:
-            each = {id(call.function): call.function for call in self.calls}
-            found = self._found["functions"] = list(each.values())
-        return found
+        return list({id(call.function): call.function for call in self.calls}.values())
 
     def forget_operands(self) -> None:
         """Forget the lists of operands that passes have asked for, which are found anew."""
@@ -518,61 +514,3 @@ def run_steps(steps: Iterable[Step], values: dict[Value, Any]) -> Diverged | Non
         body = body_of(step)
         guards += 0 if body is None else len(body.guards) * step.function.count  # type: ignore[attr-defined]  # it is a loop
     return None
-
-
-@define(eq=False)
-class Segment:
-    """All that is native in a row, as the function of one call.
-
-    Its results are arrays that it is given: the first two are memory that it needs.
-
-    Attributes
-    ----------
-    run : callable
-        ``run(table, *results, *operands) -> int``: 0, or the number of the guard that has failed,
-        from 1, or -1 where NumPy has to do all.
-    table : array of int64
-    answers : dict of int to bool
-        What each guard in it expects, by its number.
-    checks : int
-        In how many places it may end with another number than 0.
-    loops : sequence
-        What its addresses belong to: the different loops that it calls.
-    fits, layouts
-        ``fits(layouts, *foreign) -> int`` tells by 0 that operands which native code has not made
-        lie as the table was made for.
-    rows : sequence of array
-        What else its addresses belong to.
-    foreign : sequence of Value
-        Those operands.
-    """
-
-    run: Callable[..., int]
-    table: Any
-    answers: dict[int, bool]
-    checks: int
-    loops: Sequence[Any]
-    fits: Callable[..., int] | None = None
-    layouts: Any = None
-    rows: Sequence[Any] = ()
-    foreign: Sequence[Value] = ()
-    __name__: str = "native"
-
-    def __call__(self, *arrays: Any) -> int:
-        """Do it: with the results, and then the operands."""
-        return self.run(self.table, *arrays)
-
-
-def placed_number(number: Any) -> Any:
-    """Put a number where native code finds it: an array of one element."""
-    return np.array(number)
-
-
-def element(array: Any) -> Any:
-    """Take a number from where native code has put it."""
-    return array[()]
-
-
-def python_number(array: Any) -> Any:
-    """Take a Python number from where native code has put it."""
-    return array.item()

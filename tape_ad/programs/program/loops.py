@@ -27,7 +27,16 @@ from tape_ad.programs.program import (
     run_steps,
 )
 
-__all__ = ["Loop", "Moving", "Stacking", "element_of", "iteration", "unrolled", "viewing"]
+__all__ = [
+    "Loop",
+    "Moving",
+    "Stacking",
+    "element_of",
+    "iteration",
+    "relocated",
+    "unrolled",
+    "viewing",
+]
 
 Elements = Mapping[Value, Sequence[Value]]
 
@@ -262,6 +271,26 @@ def viewing(out: Value, pairs: Iterable[tuple[Value, Value]]) -> Value:
     return out.fresh(owner)
 
 
+def relocated(old: Step, by: dict[Value, Value]) -> Any:
+    """Give a step with others for its operands; what it views may be in other memory then.
+
+    Parameters
+    ----------
+    old : Call or Guard
+    by : dict of Value to Value
+        What stands in place of values: of its results, too, where they are views.
+    """
+    if by.keys().isdisjoint(old.operands):
+        return old
+    step: Any = old.replaced(by)
+    if all(out.owner is None for out in old.outputs):
+        return step
+    pairs = list(zip(old.operands, step.operands, strict=True))
+    step = step.giving([viewing(out, pairs) for out in step.outputs])
+    by |= zip(old.outputs, step.outputs, strict=True)
+    return step
+
+
 def unrolled(program: Program, loops: Collection[Loop] | None = None) -> Program:
     """Write loops as the calls of all of their iterations.
 
@@ -278,8 +307,8 @@ def unrolled(program: Program, loops: Collection[Loop] | None = None) -> Program
     elements: dict[Value, Sequence[Value]] = {}
     known = ConstantElements({each.value: each for each in program.constants})
     for old in program.steps:
-        step: Any = old if by.keys().isdisjoint(old.operands) else old.replaced(by)
-        if not isinstance(step, Call):
+        step = relocated(old, by)
+        if not isinstance(old, Call):
             steps.append(step)
             continue
         loop: Any = step.function
@@ -297,13 +326,8 @@ def unrolled(program: Program, loops: Collection[Loop] | None = None) -> Program
             continue
         element = known_element(step, elements)
         if element is not None:
-            by[step.outputs[0]] = element
+            by[old.outputs[0]] = element
             continue
-        if step is not old and any(out.owner is not None for out in step.outputs):
-            pairs = [*zip(old.operands, step.operands, strict=True)]
-            own = step.giving([viewing(out, pairs) for out in step.outputs])
-            by |= zip(step.outputs, own.outputs, strict=True)
-            step = own
         steps.append(step)
     constants = (*program.constants, *known.elements.values())
     output = replaced(program.output, by)

@@ -19,7 +19,8 @@ from tape_ad.programs.engines.numpy.calls import (
     with_out,
 )
 from tape_ad.programs.engines.plans import ALIGNED, HEAVY, Plan, Run, is_c, is_one_element, size_of
-from tape_ad.programs.program import Call, Diverged, Guard, Segment, Value, root_of, values_in
+from tape_ad.programs.engines.segments import Segment
+from tape_ad.programs.program import Call, Diverged, Guard, Value, root_of, values_in
 from tape_ad.rules.numpy.updates import viewed
 
 

@@ -16,17 +16,8 @@ from attrs import define, field
 from tape_ad.base.naming import COMPARISONS, OPERATORS, PREFIXES, PYTHON_OPERATORS, function_name
 from tape_ad.base.trees import structure_of
 from tape_ad.programs.engines.plans import dtype_of_reduction, is_c
-from tape_ad.programs.program import (
-    DISPLAYS,
-    Call,
-    Display,
-    Value,
-    element,
-    placed_number,
-    python_number,
-    replaced,
-    values_in,
-)
+from tape_ad.programs.engines.segments import element, placed_number, python_number
+from tape_ad.programs.program import DISPLAYS, Call, Display, Value, replaced, values_in
 from tape_ad.record.gradients import through_buffer
 from tape_ad.rules import known_facts
 from tape_ad.rules.base import NO_VALUE

@@ -24,20 +24,10 @@ from tape_ad.programs.engines.native.schedule.bytecode import Bytecode, memory_o
 from tape_ad.programs.engines.native.schedule.loops import with_native_loops
 from tape_ad.programs.engines.native.schedule.tiling import tiled
 from tape_ad.programs.engines.native.stencils import write_in_one_pass
+from tape_ad.programs.engines.segments import Segment, element, placed_number, python_number
 from tape_ad.programs.passes.rewriting import alike
 from tape_ad.programs.passes.rolling import unroll
-from tape_ad.programs.program import (
-    Call,
-    Guard,
-    Program,
-    Segment,
-    Step,
-    Value,
-    element,
-    placed_number,
-    python_number,
-    root_of,
-)
+from tape_ad.programs.program import Call, Guard, Program, Step, Value, root_of
 from tape_ad.record.gradients import through_buffer
 
 

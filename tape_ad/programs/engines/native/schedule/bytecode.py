@@ -44,7 +44,8 @@ from tape_ad.programs.engines.native.runtime import vm
 from tape_ad.programs.engines.native.runtime.vm import Team
 from tape_ad.programs.engines.native.schedule.strip_mining import StripMined
 from tape_ad.programs.engines.plans import Block, LiveRanges, placed, size_of
-from tape_ad.programs.program import Segment, Value
+from tape_ad.programs.engines.segments import Segment
+from tape_ad.programs.program import Value
 
 
 class Operand(NamedTuple):
