@@ -437,14 +437,14 @@ class Callee(NamedTuple):
     ----------
     function : int or LLVMFunction
         Its address, or what it does.
-    data : int
-        What it is given as its last argument; 0 for NULL.
+    data : int or tuple of int
+        What it is given as its last argument; 0 for NULL, a tuple for numbers that lie there.
     name : str
         For listings.
     """
 
     function: int | LLVMFunction
-    data: int
+    data: int | tuple[int, ...]
     name: str
 
 
