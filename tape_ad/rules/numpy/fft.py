@@ -7,8 +7,8 @@ k and n - k; what it keeps counts twice, except for k = 0 and, where n is even, 
 """
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from attrs import define
@@ -20,9 +20,14 @@ from tape_ad.rules.maps.patterns import along
 from tape_ad.rules.numpy.rearranging import Roll
 
 Function = Callable[..., Array]
-Norm = str | None
+Norm = Literal["backward", "ortho", "forward"] | None
 
-DUAL = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
+DUAL: Mapping[str | None, Norm] = {
+    None: "forward",
+    "backward": "forward",
+    "ortho": "ortho",
+    "forward": "backward",
+}
 """The norm of the adjoint for the norm of a transform."""
 
 INVERSE: dict[Function, Function] = {

@@ -444,7 +444,7 @@ class Callee(NamedTuple):
     """
 
     function: int | LLVMFunction
-    data: int | tuple[int, ...]
+    data: int | tuple[Any, ...]
     name: str
 
 
