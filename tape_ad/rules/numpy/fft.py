@@ -6,8 +6,9 @@ other way with the other norm. A real transform keeps one of each pair of conjug
 k and n - k; what it keeps counts twice, except for k = 0 and, where n is even, k = n / 2.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from attrs import define
@@ -19,9 +20,14 @@ from tape_ad.rules.maps.patterns import along
 from tape_ad.rules.numpy.rearranging import Roll
 
 Function = Callable[..., Array]
-Norm = str | None
+Norm = Literal["backward", "ortho", "forward"] | None
 
-DUAL = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
+DUAL: Mapping[str | None, Norm] = {
+    None: "forward",
+    "backward": "forward",
+    "ortho": "ortho",
+    "forward": "backward",
+}
 """The norm of the adjoint for the norm of a transform."""
 
 INVERSE: dict[Function, Function] = {
@@ -87,16 +93,62 @@ def fitted(shape: Sequence[int], axis: int, length: int) -> tuple[LinearMap, ...
     return (Adjoint(Index(tuple(key), tuple(other), tuple(shape))),)
 
 
+@define(eq=False, repr=False)
+class OfReal:
+    """Complex transforms of real numbers along several axes, whose pull computes half as much.
+
+    The part of a cotangent that is conjugate at opposite frequencies goes to real numbers, and the
+    rest to imaginary ones; and half of the frequencies tell that part.
+
+    Parameters
+    ----------
+    axes : tuple of int
+        Negative axes that differ, in the order in which they are transformed.
+    ns : tuple of int
+        Their lengths.
+    norm : str or None
+        As in `numpy.fft`.
+    """
+
+    pattern = along("axes")
+    axes: tuple[int, ...]
+    ns: tuple[int, ...]
+    norm: Norm
+
+    def push(self, t: Array) -> Array:
+        for axis, n in zip(self.axes, self.ns, strict=True):
+            t = np.fft.fft(t, n, axis, self.norm)
+        return t
+
+    def pull(self, ct: Array) -> Array:
+        norm = DUAL[self.norm]
+        counts = (self.ns[0] // 2 + 1, *self.ns[1:])
+        kept = (..., slice(counts[0]), *[slice(None)] * (-1 - self.axes[0]))
+        opposite = ct
+        for axis, n, count in zip(self.axes, self.ns, counts, strict=True):
+            opposite = np.take(opposite, -np.arange(count) % n, axis)
+        half = (ct[kept] + np.conj(opposite)) * 0.5
+        for axis, n in zip(self.axes[:0:-1], self.ns[:0:-1], strict=True):
+            half = np.fft.ifft(half, n, axis, norm)
+        return np.fft.irfft(half, self.ns[0], self.axes[0], norm)
+
+
+LARGE = 2**13
+"""From how many elements on the time to transform them is more than that to call functions."""
+
+
 def transforms(
-    shape: Sequence[int],
-    functions: Sequence[Function],
-    ns: Sequence[int],
-    axes: Sequence[int],
-    norm: Norm,
+    a: Array, functions: Sequence[Function], ns: Sequence[int], axes: Sequence[int], norm: Norm
 ) -> list[LinearMap]:
     """Make the maps that transform one axis after another."""
     maps: list[LinearMap] = []
-    lengths = list(shape)
+    lengths = list(a.shape)
+    complex_ones = {*functions} == {np.fft.fft} and len({*axes}) == len(axes)
+    if complex_ones and a.dtype.kind == "f" and math.prod(lengths) >= LARGE:
+        for n, axis in zip(ns, axes, strict=True):
+            maps += fitted(lengths, axis, n)
+            lengths[axis] = n
+        return [*maps, OfReal(tuple(axes), tuple(lengths[axis] for axis in axes), norm)]
     for function, n, axis in zip(functions, ns, axes, strict=True):
         half = n // 2 + 1
         maps += fitted(lengths, axis, half if function is np.fft.irfft else n)
@@ -136,7 +188,7 @@ def one_axis(own: Function, function: Function, *, conjugate: str = "") -> Entry
             n = out.shape[axis]
         if conjugate:
             norm = DUAL[norm]
-        maps = transforms(a.shape, (function,), (int(n),), (axis,), norm)
+        maps = transforms(a, (function,), (int(n),), (axis,), norm)
         if conjugate == "input":
             maps.insert(0, Conjugate())
         elif conjugate == "output":
@@ -177,7 +229,7 @@ def several_axes(own: Function, function: Function) -> Entry:
             ns[-1] = out.shape[axes[-1]]
         functions = [np.fft.ifft if inverse else np.fft.fft] * (len(axes) - 1) + [function]
         order = slice(None) if function is np.fft.irfft else slice(None, None, -1)
-        return chained(transforms(a.shape, functions[order], ns[order], axes[order], norm))
+        return chained(transforms(a, functions[order], ns[order], axes[order], norm))
 
     return rule(partial, signature=arguments_of(own, "a", "s axes norm"), facts=SEVERAL)
 

@@ -225,6 +225,55 @@ def test_what_is_transformed_may_lie_in_any_way(view: Any) -> None:
     agree_to_the_bit(lambda x: np.fft.fft(np.moveaxis(x, 0, -1)), view(numbers((3, 4), "c16")))
 
 
+CROWDED: dict[str, tuple[tuple[int, ...], Callable[[Array], Array]]] = {
+    "whole": ((64, 256), lambda x: x),
+    "a part of which fills no panels": ((71, 512), lambda x: x[1:, 3:40]),
+    "backwards": ((64, 256), lambda x: x[::-1, ::-1]),
+    "a stack": ((3, 66, 256), lambda x: x),
+    "every other one": ((64, 512), lambda x: x[:, ::2]),
+}
+
+
+@pytest.mark.parametrize("name", CROWDED)
+def test_lines_that_would_displace_one_another_are_copied_in_panels(name: str) -> None:
+    shape, view = CROWDED[name]
+
+    def several(x: Array) -> Any:
+        n = x.shape[-2]
+        found = [np.fft.fft(x, axis=-2), np.fft.irfft(x, axis=-2)]
+        found += [np.fft.ifft(x, n + 7, -2, "ortho"), np.fft.fft(x, n - 5, -2, "forward")]
+        return *found, np.fft.rfft(x.real, axis=-2), np.fft.rfft(x.imag, n - 1, -2)
+
+    x = view(numbers(shape, "c16"))
+    agree_to_the_bit(several, x)
+    agree_to_the_bit(several, view(numbers(shape, "c8")))
+    fast = ta.compile(several)
+    fast(x), fast(x)
+    text = fast.explain(passes=True)
+    for each in ("fft", "ifft", "irfft", "rfft_n_even"):
+        assert f"call {each} in panels" in text
+
+
+def test_lines_in_panels_may_be_of_numbers_that_are_not_finite() -> None:
+    x = numbers((64, 256), "c16")
+    x[3, 5], x[10, 20] = np.nan, np.inf
+    with np.errstate(invalid="ignore"):
+        agree_to_the_bit(np.fft.fft2, x)
+
+
+def test_a_rolled_loop_takes_lines_in_panels() -> None:
+    def spread(x: Array) -> Array:
+        for _ in range(30):
+            x = np.fft.ifft(np.fft.fft(x, axis=0) * 0.5, axis=0).real
+        return x
+
+    fast = ta.compile(spread, engine="native")
+    x = numbers((64, 256))
+    found = [fast(x) for _ in range(3)][-1]
+    assert same_bits(found, spread(x))
+    assert "in panels" in fast.explain(passes=True)
+
+
 FAILURES: dict[str, tuple[Callable[[Array], Any], Array]] = {
     "inv": (np.linalg.inv, np.ones((3, 3))),
     "solve": (lambda x: np.linalg.solve(x, np.ones(3)), np.ones((3, 3))),

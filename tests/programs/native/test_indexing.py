@@ -178,6 +178,41 @@ def test_masks_that_choose_as_many_run_natively() -> None:
         np.testing.assert_array_equal(fast(x, none), x[none])
 
 
+def test_a_mask_is_counted_once() -> None:
+    def used_thrice(x: Any, mask: Any) -> Any:
+        doubled = x[mask] * 2
+        len((x * 3)[mask])  # of which nothing is needed but that
+        return doubled, changed(x, mask, x[mask] + 1)
+
+    x, mask = numbers((6, 8), "f8"), np.tri(6, 8) > 0
+    agree_to_the_bit(used_thrice, x, mask)
+    fast = ta.compile(used_thrice, engine="native")
+    for _ in range(3):
+        fast(x, mask)
+    text = fast.explain(passes=True).partition("dead store elimination:")[2]
+    text = text.partition("scheduling:")[0]
+    assert text.count("check ") == 1
+    assert text.count("call collect") == 1
+    for other in (mask.T.reshape(6, 8), ~mask, mask & False):
+        for found, expected in zip(fast(x, other), used_thrice(x, other), strict=True):
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_a_mask_that_is_changed_is_counted_again() -> None:
+    def in_between(x: Any, mask: Any, number: Any) -> Any:
+        mask = mask.copy()
+        first = x[mask]
+        mask[0, 0] = number > 0
+        return first, x[mask]
+
+    x, mask = numbers((6, 8), "f8"), np.tri(6, 8) > 0
+    fast = ta.compile(in_between, engine="native")
+    for number in (1.0, 1.0, 1.0, -1.0, 1.0, -1.0):
+        given = x, mask, np.array(number)
+        for found, expected in zip(fast(*given), in_between(*given), strict=True):
+            np.testing.assert_array_equal(found, expected)
+
+
 @pytest.mark.parametrize("shape", [(3,), (3, 4), (3, 4, 5)])
 def test_assigning_by_a_mask(shape: tuple[int, ...]) -> None:
     def function(x: Any, mask: Any, value: Any) -> Any:

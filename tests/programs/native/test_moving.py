@@ -37,6 +37,8 @@ MOVES: dict[str, Function] = {
     "concatenate numbers": lambda x, y: np.concatenate([x, np.ones((1, 4), x.dtype), y]),
     "stack": lambda x, y: np.stack([x, y, x]),
     "stack last": lambda x, y: np.stack([x, y], axis=-1),
+    "a list as an array": lambda x, y: np.asarray([x, y[::-1], x]),
+    "a tuple as an array": lambda x, y: np.asarray((y, y), dtype=np.complex128),
     "stack elements": lambda x, y: np.stack([x[0, 1], y[-1, -1], x[2, 0]]),
     "hstack": lambda x, y: np.hstack([x, y]),
     "vstack": lambda x, y: np.vstack([x[0], y]),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+from tests.programs.native.hosts import narrowed
 from tests.programs.native.running import agree, agree_to_the_bit
 from tests.programs.native.test_products import DTYPES, numbers
 from tests.sampling import some
@@ -68,6 +69,23 @@ def test_extremes_keep_nan() -> None:
     x = np.array([[1.0, np.nan, 3.0], [-np.inf, 2.0, np.inf]])
     functions = (np.max, np.min, np.ptp, np.fmax.reduce, np.fmin.reduce)
     agree_to_the_bit(lambda x: [function(x, axis=1) for function in functions], x)
+
+
+@pytest.mark.parametrize("bits", [512, 256, 128])
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_extremes_of_long_rows_find_any_place(dtype: str, bits: int) -> None:
+    functions = (np.max, np.min, np.fmax.reduce, np.fmin.reduce)
+
+    def four(*arrays: Any) -> Any:
+        return [function(x) for function in functions for x in arrays]
+
+    for length in (31, 95, 300):
+        x = numbers((length,), dtype)
+        arrays = [x]
+        for place in (0, length // 2, length - 1):
+            arrays += [np.where(np.arange(length) == place, y, x) for y in (np.nan, 99, -99)]
+        with narrowed(bits):
+            agree_to_the_bit(four, *(each.astype(dtype) for each in arrays))
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])

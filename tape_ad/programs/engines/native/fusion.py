@@ -380,6 +380,8 @@ def eliminate_dead_stores(fused: Fused, others: Collection[Value] = ()) -> Fused
             if len(writes) < len(slot.writes):
                 kept.append(evolve(slot, writes=writes))
                 continue
+        elif isinstance(slot, (ExternalCall, LoopNest)) and needed.isdisjoint(slot.written_roots):
+            continue
         else:
             needed |= slot.read_roots
         kept.append(slot)

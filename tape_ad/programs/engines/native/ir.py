@@ -133,7 +133,8 @@ class MemoryMap:
         What an array is the product of, where that is repeated along axes: who reads the array a
         few times may multiply instead.
     bounds : dict of (MemRef, int) to True
-        Which integers have been seen to be within the bounds of an axis of which length.
+        Which integers have been seen to be within the bounds of an axis of which length, and which
+        masks to choose how many elements.
     searches : dict of (MemRef, MemRef, str) to MemRef
         Where in sorted lists others have been found, on which side.
     changing : set of Value or None
@@ -437,14 +438,14 @@ class Callee(NamedTuple):
     ----------
     function : int or LLVMFunction
         Its address, or what it does.
-    data : int
-        What it is given as its last argument; 0 for NULL.
+    data : int or tuple of int
+        What it is given as its last argument; 0 for NULL, a tuple for numbers that lie there.
     name : str
         For listings.
     """
 
     function: int | LLVMFunction
-    data: int
+    data: int | tuple[Any, ...]
     name: str
 
 

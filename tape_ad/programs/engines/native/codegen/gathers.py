@@ -380,3 +380,110 @@ def stepping(what: str, dtype: np.dtype[Any]) -> LLVMFunction:
   %first = load <kind>, ptr %p0, align 1"""
     carried = "  %before = phi <kind> [%first, %entry], [%now, %next]"
     return framed(last + 1, filled(ahead), filled(STEPPING), filled(carried))
+
+
+PANELS = """define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) {
+entry:
+  %from = field ptr %args, 0
+  %number = field ptr %args, 1
+  %to = field ptr %args, 2
+  %lines = field ptr %args, 3
+  %results = field ptr %args, 4
+  %count = load i64, ptr %dims
+  %n = field i64 %dims, 1
+  %m = field i64 %dims, 2
+  %width = field i64 %dims, 3
+  %side.from = field i64 %steps, 0
+  %side.to = field i64 %steps, 2
+  %step.from = field i64 %steps, 3
+  %step.to = field i64 %steps, 4
+  %inner = getelementptr i64, ptr %steps, i64 5
+  %line = field i64 %inner, 0
+  %result = field i64 %inner, 2
+  %element = field i64 %inner, 3
+  %element.to = field i64 %inner, 4
+  %loop = field ptr %data, 0
+  %own = field ptr %data, 1
+  %given = alloca [3 x ptr]
+  %given.1 = getelementptr ptr, ptr %given, i64 1
+  %given.2 = getelementptr ptr, ptr %given, i64 2
+  %sizes = alloca [3 x i64]
+  %sizes.1 = getelementptr i64, ptr %sizes, i64 1
+  %sizes.2 = getelementptr i64, ptr %sizes, i64 2
+  store ptr %lines, ptr %given
+  store ptr %number, ptr %given.1
+  store ptr %results, ptr %given.2
+  store i64 %n, ptr %sizes.1
+  store i64 %m, ptr %sizes.2
+  br label %head
+head:
+  %i = phi i64 [0, %entry], [%i.next, %body]
+  %p = phi ptr [%from, %entry], [%p.next, %body]
+  %q = phi ptr [%to, %entry], [%q.next, %body]
+  %left = sub i64 %count, %i
+  %more = icmp sgt i64 %left, 0
+  br i1 %more, label %body, label %done
+body:
+  %few = icmp slt i64 %left, %width
+  %now = select i1 %few, i64 %left, i64 %width
+  store i64 %now, ptr %sizes
+  call void @loop.read(ptr %p, i64 %step.from, i64 %side.from, ptr %lines, i64 %element,
+    i64 %line, i64 %n, i64 %now)
+  call void %loop(ptr %given, ptr %sizes, ptr %inner, ptr %own)
+  call void @loop.written(ptr %results, i64 %element.to, i64 %result, ptr %q,
+    i64 %step.to, i64 %side.to, i64 %m, i64 %now)
+  %far.from = mul i64 %side.from, %width
+  %far.to = mul i64 %side.to, %width
+  %p.next = getelementptr i8, ptr %p, i64 %far.from
+  %q.next = getelementptr i8, ptr %q, i64 %far.to
+  %i.next = add i64 %i, %width
+  br label %head
+done:
+  ret void
+}
+"""
+MOVED = """define internal void @loop.<name>(ptr %from, i64 %step.from, i64 %side.from,
+    ptr %to, i64 %step.to, i64 %side.to, i64 %n, i64 %count) {
+entry:
+  br label %line
+line:
+  %i = phi i64 [0, %entry], [%i.next, %end]
+  %p = phi ptr [%from, %entry], [%p.next, %end]
+  %q = phi ptr [%to, %entry], [%q.next, %end]
+  br label %beside
+beside:
+  %k = phi i64 [0, %line], [%k.next, %beside]
+  %s = phi ptr [%p, %line], [%s.next, %beside]
+  %t = phi ptr [%q, %line], [%t.next, %beside]
+  %x = load <kind>, ptr %s, align 1
+  store <kind> %x, ptr %t, align 1
+  %s.next = getelementptr i8, ptr %s, i64 %side.from
+  %t.next = getelementptr i8, ptr %t, i64 %side.to
+  %k.next = add i64 %k, 1
+  %again = icmp slt i64 %k.next, %count
+  br i1 %again, label %beside, label %end
+end:
+  %p.next = getelementptr i8, ptr %p, i64 %step.from
+  %q.next = getelementptr i8, ptr %q, i64 %step.to
+  %i.next = add i64 %i, 1
+  %more = icmp slt i64 %i.next, %n
+  br i1 %more, label %line, label %done
+done:
+  ret void
+}
+"""
+
+
+@functools.cache
+def panels(read: np.dtype[Any], written: np.dtype[Any]) -> LLVMFunction:
+    """Write the loop that calls one of lines for a few at once, copied so that each is in a row.
+
+    Its operands are lines of one dtype, a number, and lines of the other; and room for the copies
+    of both. Its lengths are those of that loop, and how many lines are copied at once; its steps
+    those of that loop, here and among the copies; its data that loop and its data.
+    """
+    texts = [PANELS]
+    for name, dtype in (("read", read), ("written", written)):
+        kind = f"<{dtype.itemsize} x i8>"
+        texts.append(MOVED.replace("<name>", name).replace("<kind>", kind))
+    return LLVMFunction(with_fields("\n".join(texts)))

@@ -521,9 +521,12 @@ def is_sum(ufunc: np.ufunc, dtype: np.dtype[Any]) -> bool:
     return ufunc is np.add and dtype.kind in "fc"
 
 
+EXTREMES = frozenset({np.maximum, np.minimum, np.fmax, np.fmin})
+
+
 def identity_of(ufunc: np.ufunc, dtype: np.dtype[Any]) -> Any:
     """Give what NumPy begins with: it changes nothing, but that a sum of -0.0 is 0.0."""
-    if ufunc in (np.maximum, np.minimum, np.fmax, np.fmin):
+    if ufunc in EXTREMES:
         least = ufunc in (np.maximum, np.fmax)
         if dtype.kind == "f" and ufunc in (np.fmax, np.fmin):  # of nothing but nan they give nan
             return dtype.type(np.nan)
@@ -579,13 +582,18 @@ class Loop:
         """How many elements are done at once: what fits into the widest register.
 
         Sums always have as many lanes as with registers of 512 bits, so that they are as accurate,
-        and the same, with narrower ones.
+        and the same, with narrower ones. Mere extrema of numbers that may be nan fill several
+        registers, so that not every comparison waits for the one before.
         """
         if self.single:
             return 1
         dtypes = [*(dtype for dtype, _ in self.reads), *(op.dtypes[-1] for op in self.ops)]
-        sums = any(each.mode != EACH and is_sum(each.ufunc, each.dtype) for each in self.epilogues)
-        return lanes_of(dtypes, WIDEST if sums else register_bytes())
+        joined = [each for each in self.epilogues if each.mode != EACH]
+        if any(is_sum(each.ufunc, each.dtype) for each in joined):
+            return lanes_of(dtypes, WIDEST)
+        mere = not (self.ops or self.writes or self.rows) and len(joined) == len(self.epilogues)
+        several = mere and all(each.ufunc in EXTREMES and each.dtype.kind == "f" for each in joined)
+        return lanes_of(dtypes, (4 if several else 1) * register_bytes())
 
 
 def lanes_of(dtypes: Iterable[np.dtype[Any]], size: int | None = None) -> int:

@@ -14,10 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from attrs import evolve
 
 from tape_ad.programs.engines.native.codegen.compositions import determinant, unknown
 from tape_ad.programs.engines.native.codegen.elementwise import Bound
-from tape_ad.programs.engines.native.codegen.gathers import framed
+from tape_ad.programs.engines.native.codegen.gathers import framed, panels
 from tape_ad.programs.engines.native.codegen.ir_builder import BOOL, FLOAT64
 from tape_ad.programs.engines.native.ir import (
     SIMPLE,
@@ -112,16 +113,63 @@ def over_stack(
     for key in np.ndindex(*space.dims):
         parts = [moved(ref, key, strides) for ref, strides in zip(refs, space.outer, strict=True)]
         given, made = parts[: len(reads)], parts[len(reads) :]
-        lowering.work.append(
-            ExternalCall(
-                loop,
-                given,
-                [*made, *writes[len(made) :]],
-                (space.length, *sizes.values()),
-                (*space.steps, *steps),
-                cost=space.length * work // 4,
-            )
+        call = ExternalCall(
+            loop,
+            given,
+            [*made, *writes[len(made) :]],
+            (space.length, *sizes.values()),
+            (*space.steps, *steps),
+            cost=space.length * work // 4,
         )
+        in_panels = list(map(len, cores)) == OF_LINES and are_crowded(call)
+        lowering.work.append(by_panels(lowering, call) if in_panels else call)
+
+
+OF_LINES = [1, 0, 1]
+"""How many axes the operands of a Fourier transform's loop have."""
+
+CROWDED, SEVERAL = 256, 64
+"""How many elements apart, or a multiple of that, those of a line have few places in the cache, and
+from how many on they displace one another."""
+
+SIDE, LEAST, ROOM = 256, 4, 2**19
+"""How many bytes side by side are read at once, of how many lines at least, and how many bytes
+their copies have."""
+
+GAP = 64
+"""How many bytes are between copies, so that these have different places in the cache."""
+
+
+def are_crowded(call: ExternalCall) -> bool:
+    """Tell whether lines, which begin side by side, displace one another from the cache."""
+    beside, _, beside_too, *apart = call.steps
+    if max(abs(beside), abs(beside_too)) > GAP // 2:
+        return False
+    operands = (call.reads[0], *call.writes)
+    return any(
+        step and step % (CROWDED * ref.dtype.itemsize) == 0 and length >= SEVERAL
+        for ref, step, length in zip(operands, apart, call.lengths[1:], strict=True)
+    )
+
+
+def by_panels(lowering: Lowering, call: ExternalCall) -> ExternalCall:
+    """Let a loop of lines have copies of a few at once, for which memory is read side by side."""
+    dtypes = call.reads[0].dtype, call.writes[0].dtype
+    sizes = [
+        length * dtype.itemsize + GAP
+        for length, dtype in zip(call.lengths[1:], dtypes, strict=True)
+    ]
+    count = min(SIDE // max(dtype.itemsize for dtype in dtypes), ROOM // sum(sizes))
+    count = max(count, LEAST)
+    copies = [lowering.temporary((count * size,), np.uint8) for size in sizes]
+    loop, data, name = call.callee
+    return evolve(
+        call,
+        callee=Callee(panels(*dtypes), (loop, data), f"{name} in panels"),
+        writes=[*call.writes, *copies],
+        lengths=(*call.lengths, count),
+        steps=(*call.steps, sizes[0], 0, sizes[1], *(dtype.itemsize for dtype in dtypes)),
+    )
 
 
 def bytes_of(ref: MemRef) -> int:

@@ -218,12 +218,18 @@ def gather(lowering: Lowering, at: Picked, target: MemRef) -> None:
 
 def require_within(lowering: Lowering, ref: MemRef, length: int) -> None:
     """Leave indices to NumPy of which one is out of bounds, unless that is known."""
+    if not has_been_seen(lowering, ref, length):
+        lowering.require_all(Bound(is_index, (length,)), ref)
+
+
+def has_been_seen(lowering: Lowering, ref: MemRef, number: int) -> bool:
+    """Tell whether indices or a mask have been checked before, and are as they were; note it."""
     changing, known = lowering.memory_map.changing, lowering.memory_map.bounds
-    if (ref, length) in known:
-        return
+    if (ref, number) in known:
+        return True
     if changing is not None and ref.root not in changing:
-        known[ref, length] = True
-    lowering.require_all(Bound(is_index, (length,)), ref)
+        known[ref, number] = True
+    return False
 
 
 ROW = 512
@@ -308,7 +314,8 @@ def masked(lowering: Lowering, mask: MemRef, source: MemRef, target: MemRef, cou
     lowering.work.append(call)
     if aside:
         copy(lowering, there, target)
-    lowering.require_all(np.equal, total, Literal.of(count, total.dtype))
+    if not has_been_seen(lowering, mask, count):
+        lowering.require_all(np.equal, total, Literal.of(count, total.dtype))
 
 
 def spread_out(lowering: Lowering, mask: MemRef, values: MemRef, dtype: np.dtype[Any]) -> MemRef:

@@ -2,7 +2,7 @@
 
 import math
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -112,6 +112,9 @@ MOST = 2**20
 def copied(lowering: Lowering) -> None:
     """Copy elements to new memory, where they are repeated along axes that they do not have."""
     source, out = lowering.call.args[0], lowering.out
+    if type(source) in (tuple, list):
+        side_by_side(lowering, source, 0, stacks=True)
+        return
     if type(source) is Value and source.dtype is not None:
         complex_to_real(source.dtype, out.dtype)
     nest = lowering.nest(out.shape)
@@ -148,12 +151,17 @@ def joined(lowering: Lowering) -> None:
         by_addresses(lowering)
         return
     axis = operator.index(axis) % len(out.shape)
+    side_by_side(lowering, arrays, axis, stacks=call.function is np.stack)
+
+
+def side_by_side(lowering: Lowering, arrays: Sequence[Any], axis: int, *, stacks: bool) -> None:
+    """Copy arrays to parts of the result along an axis, which they have unless it `stacks` them."""
     before = 0
     for each in arrays:
         source = operand(lowering, each)
-        length = 1 if call.function is np.stack else source.shape[axis]
-        entry = before if call.function is np.stack else slice(before, before + length)
-        part = out.part((slice(None),) * axis + (entry,))
+        length = 1 if stacks else source.shape[axis]
+        entry = before if stacks else slice(before, before + length)
+        part = lowering.out.part((slice(None),) * axis + (entry,))
         copy(lowering, source, part, apart=True)
         before += length
 

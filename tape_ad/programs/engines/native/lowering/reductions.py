@@ -10,7 +10,7 @@ import numpy as np
 
 from tape_ad.programs.engines.native.codegen.gathers import NOW, stepping
 from tape_ad.programs.engines.native.codegen.ir_builder import BOOL, FLOAT64
-from tape_ad.programs.engines.native.codegen.loops import identity_of
+from tape_ad.programs.engines.native.codegen.loops import EXTREMES, identity_of
 from tape_ad.programs.engines.native.ir import (
     Callee,
     ExternalCall,
@@ -35,7 +35,6 @@ FEW = 64
 """Up to how many results NumPy's loop is called for each of them."""
 
 TRUTH = frozenset({np.logical_or, np.logical_and})
-EXTREMES = frozenset({np.maximum, np.minimum, np.fmax, np.fmin})
 
 
 def by(ufunc: np.ufunc, *names: str, over_all: bool = True) -> Callable[[Lowering], None]:
