@@ -3,14 +3,14 @@
 import functools
 import itertools
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from operator import attrgetter
 from types import FunctionType
 from typing import Any, Self
 
 import attrs
 import numpy as np
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 from scipy.sparse import csr_array, eye_array, vstack
 
 from tape_ad.base.arrays.overridable import is_traced
@@ -24,7 +24,7 @@ from tape_ad.record.watching import require_unchanged
 from tape_ad.rules.maps import Array, Deferred, Shape
 from tape_ad.rules.maps.patterns import ALL, READS, Pattern, pattern_of
 from tape_ad.sparse_derivatives.colouring import matrix_of, rows_of_entries
-from tape_ad.sparse_derivatives.copies import Copies
+from tape_ad.sparse_derivatives.copies import Copies, shared, side_by_side
 from tape_ad.transforms.blocks import BlockPartial, Use, has_derivative
 from tape_ad.transforms.custom_rules import Custom
 from tape_ad.transforms.opaque import Recorded
@@ -112,36 +112,41 @@ class FlatFunction:
         -------
         array, shape (q, columns)
         """
-        return in_parts(self._pulled, seeds)
+        places = {leaf.index: part for leaf, part in self.inputs}
+        return in_parts(lambda part: self._pulled(part, self.traced.record, places), seeds)
 
-    def pulled_to_copies(self, seeds: Array) -> Array:
+    def pulled_to_copies(self, seeds: Array, places: Mapping[int, slice]) -> Array:
         """Pull a stack of cotangents of all outputs to the copies of inputs, and not further.
 
         Parameters
         ----------
         seeds : array, shape (q, rows)
+        places : mapping of int to slice
+            Where the elements of each copy are among all columns; those in one place are added up.
 
         Returns
         -------
-        array, shape (q, copies.count)
+        array, shape (q, columns)
         """
         require_unchanged(self.traced.record, self.ends)
-        return in_parts(functools.partial(self._pulled, copies=self.copies), seeds)
+        return in_parts(lambda part: self._pulled(part, self.copies.arena, places), seeds)
 
-    def _pulled(self, seeds: Array, copies: Copies | None = None) -> Array:
+    def _pulled(self, seeds: Array, arena: Arena, places: Mapping[int, slice]) -> Array:
         count = len(seeds)
         pairs = []
         for leaf, part in self.outputs:
             if self.traced.depends(leaf):
                 ct = seeds[:, part].reshape((count, *leaf.shape)).astype(leaf.dtype, copy=False)
                 pairs.append((leaf, ct))
-        arena = self.traced.record if copies is None else copies.arena
         kept = self.traced.swept(pairs, release=False, arena=arena)
-        nodes = [leaf.index for leaf, _ in self.inputs] if copies is None else [*copies.places]
-        zeros = (np.zeros((count, *arena.shapes[node]), arena.dtypes[node]) for node in nodes)
-        return joined(
-            [kept.get(node, zero) for node, zero in zip(nodes, zeros, strict=True)], count
-        )
+        found: dict[tuple[int, int], Array] = {}
+        for node, place in places.items():
+            ct = kept.get(node)
+            if ct is None:
+                ct = np.zeros((count, *arena.shapes[node]), arena.dtypes[node])
+            flat, where = ct.reshape((count, place.stop - place.start)), (place.start, place.stop)
+            found[where] = found[where] + flat if where in found else flat
+        return joined(list(found.values()), count)
 
     @functools.cached_property
     def copies(self) -> Copies:
@@ -465,7 +470,11 @@ def dependencies(flat: FlatFunction) -> Sparse:
 
 
 def swept_to_outputs(
-    flat: FlatFunction, arena: Arena, places: dict[int, slice], columns: int, most: float = math.inf
+    flat: FlatFunction,
+    arena: Arena,
+    places: Mapping[int, slice],
+    columns: int,
+    most: float = math.inf,
 ) -> Sparse:
     """Find which elements of a traced function's output depend on which of some nodes.
 
@@ -506,37 +515,50 @@ class Dependencies:
     ----------
     pattern : csr_array of bool, shape (rows, columns)
     on_copies : csr_array of bool, shape (rows, copies)
+        The pattern itself, where nothing is known of copies.
     sources : array of int, shape (copies,)
         For each copy, the column that it is a copy of; -1 for a constant.
-    copied : bool
-        Whether there are copies other than the inputs themselves.
+    places : dict of int to slice, or None
+        Where the elements of each node are among all copies, if there are any.
     """
 
     pattern: Sparse
     on_copies: Sparse
     sources: Array
-    copied: bool = True
+    places: dict[int, slice] | None = None
 
     @classmethod
     def direct(cls, pattern: Sparse) -> Self:
         """Take a pattern of which nobody knows through which copies."""
-        return cls(pattern, pattern, np.arange(pattern.shape[1]), copied=False)
+        return cls(pattern, pattern, np.arange(pattern.shape[1]))
 
     @classmethod
     def through_copies(cls, flat: FlatFunction) -> Self:
         """Find which copies outputs depend on; or which inputs alone, where that is too much."""
-        copies = flat.copies
+        columns = {leaf.index: np.arange(part.start, part.stop) for leaf, part in flat.inputs}
+        of_nodes = flat.copies.sources(columns)
+        sources, places = np.concatenate([NONE, *of_nodes.values()]), side_by_side(of_nodes)
         try:
-            on_copies = swept_to_outputs(flat, copies.arena, copies.places, copies.count, MOST_EACH)
+            on_copies = swept_to_outputs(flat, flat.copies.arena, places, len(sources), MOST_EACH)
         except TooMany:
             return cls.direct(dependencies(flat))
-        columns = {leaf.index: np.arange(part.start, part.stop) for leaf, part in flat.inputs}
-        sources = copies.sources(flat.traced.record, columns)
         known = np.flatnonzero(sources >= 0)
-        taken = matrix_of(Pattern(known, sources[known]), (copies.count, flat.columns))
+        taken = matrix_of(Pattern(known, sources[known]), (len(sources), flat.columns))
         pattern = csr_array(on_copies @ taken, dtype=bool)
         pattern.sort_indices()
-        return cls(pattern, on_copies, sources)
+        return cls(pattern, on_copies, sources, places).merged(shared(of_nodes))
+
+    def merged(self, places: dict[int, slice]) -> Self:
+        """Give the copies other places, if no column gets longer by what it has in common."""
+        numbers = [np.arange(place.start, place.stop) for place in places.values()]
+        merged = np.concatenate([NONE, *numbers])
+        sources = np.zeros(merged.max(initial=-1) + 1, int)
+        sources[merged] = self.sources
+        pairs = Pattern(rows_of_entries(self.on_copies), merged[self.on_copies.indices])
+        on_copies = matrix_of(pairs, (self.pattern.shape[0], len(sources)))
+        if longest_column(on_copies) > longest_column(self.on_copies):
+            return self
+        return evolve(self, on_copies=on_copies, sources=sources, places=places)
 
     def terms(self) -> tuple[Array, Array, Array]:
         """List the entries on copies, ordered by what they are added to.
@@ -554,6 +576,13 @@ class Dependencies:
         order = np.argsort(entries, kind="stable")
         return rows[order], copies[order], entries[order]
 
+
+def longest_column(pattern: Sparse) -> int:
+    """Count the entries of the longest column."""
+    return int(np.bincount(pattern.indices, minlength=1).max())
+
+
+NONE = np.zeros(0, int)
 
 MOST_EACH = 100
 """On how many copies each element may depend on average, where there are many."""

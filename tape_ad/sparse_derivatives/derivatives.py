@@ -112,11 +112,10 @@ class Sweeps:
         behind the other; for each term of one that is pulled, that of its colour and column.
     order : array of int
         Where each entry is, if those that are pulled come behind those that are pushed.
-    copied : bool
-        Whether it is to copies of inputs' elements that cotangents are pulled.
-    begins : array of int or None
-        Where the terms of each pulled entry begin, if some have several: their copies are of one
-        element.
+    places : dict of int to slice, or None
+        Where the elements of each copy of inputs are, if it is to those that cotangents are pulled.
+    sums : array of int or None
+        Which entry each term is added to, where some that are pulled have several.
     """
 
     tangents: Array
@@ -124,8 +123,8 @@ class Sweeps:
     pushed_at: Array
     pulled_at: Array
     order: Array
-    copied: bool = False
-    begins: Array | None = None
+    places: dict[int, slice] | None = None
+    sums: Array | None = None
 
     @property
     def count(self) -> int:
@@ -138,12 +137,19 @@ class Sweeps:
         if len(self.pushed_at):
             parts.append(flat.pushed(self.tangents).reshape(-1)[self.pushed_at])
         if len(self.pulled_at):
-            sweep = flat.pulled_to_copies if self.copied else flat.pulled
-            terms = sweep(self.cotangents).reshape(-1)[self.pulled_at]
-            parts.append(terms if self.begins is None else np.add.reduceat(terms, self.begins))
+            parts.append(self.pulled(flat))
         if len(parts) < 2:
             return parts[0] if parts else np.zeros(0, flat.dtype)
         return np.concatenate(parts)[self.order]
+
+    def pulled(self, flat: FlatFunction) -> Array:
+        """Pull, and read off each entry that is found that way."""
+        if self.places is None:
+            return flat.pulled(self.cotangents).reshape(-1)[self.pulled_at]
+        terms = flat.pulled_to_copies(self.cotangents, self.places).reshape(-1)[self.pulled_at]
+        if self.sums is None:
+            return terms
+        return np.bincount(self.sums, terms).astype(terms.dtype, copy=False)
 
     def explain(self) -> str:
         """Describe how many sweeps of either direction there are."""
@@ -242,7 +248,7 @@ class SparseDerivative:
         with apart():
             found = self.found(plain) if self.given is None else Dependencies.direct(self.given)
             check_shape(found.pattern, plain)
-            if found.copied and flat.copies.places != plain.copies.places:
+            if found.places is not None and flat.copies.nodes != plain.copies.nodes:
                 found = Dependencies.direct(found.pattern)
             return Prepared(key, found.pattern, self.way(found))
 

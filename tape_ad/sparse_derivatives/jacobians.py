@@ -17,7 +17,12 @@ from tape_ad.sparse_derivatives.colouring import (
     star_colors,
     symmetric,
 )
-from tape_ad.sparse_derivatives.dependencies import Dependencies, FlatFunction, dependencies
+from tape_ad.sparse_derivatives.dependencies import (
+    Dependencies,
+    FlatFunction,
+    dependencies,
+    longest_column,
+)
 from tape_ad.sparse_derivatives.derivatives import SparseDerivative, Sweeps, as_pattern
 from tape_ad.transforms.gradients import grad
 from tape_ad.transforms.tracing import Transformed, as_argnums, check_callable, chosen, trace
@@ -82,7 +87,8 @@ def sparse_jacobian(
     """Make the function that computes a Jacobian of which most entries are zero.
 
     The first call finds the pattern and colours it: columns that have no row in common get one
-    colour, and are computed by one tangent. Later calls record the function and sweep once, with
+    colour, and are computed by one tangent; or rows, by one cotangent, that have no copy of an
+    element in common, as ``x[1:]`` is one and ``x[:-1]`` another. Later calls record the function and sweep once, with
     as many seeds as there are colours. Where the function has made other calls than before (another
     branch, other shapes or indices), the pattern is found anew.
 
@@ -124,7 +130,7 @@ def sparse_jacobian(
            [ 0., -1.,  4.,  0.],
            [ 0.,  0., -1.,  6.]])
     >>> jacobian.colors
-    2
+    1
     """
     check_callable("sparse_jacobian", f)
     if mode not in {"auto", *WAYS}:
@@ -167,7 +173,7 @@ def fewest(found: Dependencies) -> Split:
 
     A way takes at least as many as the entries of the longest row, or column, that it colours.
     """
-    most_in_column = int(np.bincount(found.on_copies.indices, minlength=1).max())
+    most_in_column = longest_column(found.on_copies)
     most_in_row = int(np.diff(found.pattern.indptr).max(initial=0))
     (_, first), (bound, second) = sorted(
         [(most_in_row, forward), (most_in_column, reverse)], key=lambda pair: pair[0]
@@ -209,15 +215,15 @@ class SparseJacobian(SparseDerivative):
         rows, columns = rows_of_entries(pattern)[pushed], pattern.indices[pushed]
         terms = found.terms()
         of_terms, copies, entries = (each[split.pulled[terms[-1]]] for each in terms)
-        begins = np.flatnonzero(np.diff(entries, prepend=-1))
+        several = len(entries) > np.count_nonzero(split.pulled)
         return Sweeps(
             unit_sums(split.column_colors),
             unit_sums(split.row_colors),
             split.column_colors[columns] * pattern.shape[0] + rows,
             split.row_colors[of_terms] * found.on_copies.shape[1] + copies,
             np.argsort(np.argsort(split.pulled, kind="stable")),
-            found.copied,
-            begins if len(begins) < len(entries) else None,
+            found.places,
+            np.unique(entries, return_inverse=True)[1] if several else None,
         )
 
 
