@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 import numpy as np
-from attrs import define, field
+from attrs import define, evolve, field
 
-from tape_ad.rules.maps import Array
+from tape_ad.rules.maps import Array, Index
 from tape_ad.sparse_derivatives.colouring import (
     Split,
     column_colors,
@@ -17,7 +17,13 @@ from tape_ad.sparse_derivatives.colouring import (
     star_colors,
     symmetric,
 )
-from tape_ad.sparse_derivatives.dependencies import FlatFunction, dependencies
+from tape_ad.sparse_derivatives.dependencies import (
+    NONE,
+    Dependencies,
+    FlatFunction,
+    dependencies,
+    longest_column,
+)
 from tape_ad.sparse_derivatives.derivatives import SparseDerivative, Sweeps, as_pattern
 from tape_ad.transforms.gradients import grad
 from tape_ad.transforms.tracing import Transformed, as_argnums, check_callable, chosen, trace
@@ -82,9 +88,10 @@ def sparse_jacobian(
     """Make the function that computes a Jacobian of which most entries are zero.
 
     The first call finds the pattern and colours it: columns that have no row in common get one
-    colour, and are computed by one tangent. Later calls record the function and sweep once, with
-    as many seeds as there are colours. Where the function has made other calls than before (another
-    branch, other shapes or indices), the pattern is found anew.
+    colour, and are computed by one tangent; or rows, by one cotangent, that have no copy of an
+    element in common, as ``x[1:]`` is one and ``x[:-1]`` another. Later calls record the function
+    and sweep once, with as many seeds as there are colours. Where the function has made other calls
+    than before (another branch, other shapes or indices), the pattern is found anew.
 
     Parameters
     ----------
@@ -124,7 +131,7 @@ def sparse_jacobian(
            [ 0., -1.,  4.,  0.],
            [ 0.,  0., -1.,  6.]])
     >>> jacobian.colors
-    2
+    1
     """
     check_callable("sparse_jacobian", f)
     if mode not in {"auto", *WAYS}:
@@ -132,41 +139,52 @@ def sparse_jacobian(
     return SparseJacobian(f, as_argnums(argnums), as_pattern(pattern), check, mode)
 
 
-def forward(pattern: Sparse) -> Split:
+def forward(found: Dependencies) -> Split:
     """Compute all entries by forward sweeps."""
-    none = np.full(pattern.shape[0], -1)
-    return Split(none, column_colors(pattern), np.zeros(pattern.nnz, bool))
+    none = np.full(found.pattern.shape[0], -1)
+    return Split(none, column_colors(found.pattern), np.zeros(found.pattern.nnz, bool))
 
 
-def reverse(pattern: Sparse) -> Split:
-    """Compute all entries by reverse sweeps."""
-    none = np.full(pattern.shape[1], -1)
-    return Split(row_colors(pattern), none, np.ones(pattern.nnz, bool))
+def reverse(found: Dependencies) -> Split:
+    """Compute all entries by reverse sweeps, to the copies that a function makes of its inputs."""
+    none = np.full(found.pattern.shape[1], -1)
+    return Split(row_colors(found.on_copies), none, np.ones(found.pattern.nnz, bool))
 
 
-WAYS: dict[str, Callable[[Sparse], Split]] = {
+def both(found: Dependencies) -> Split:
+    """Compute some entries by forward sweeps, and some by reverse ones."""
+    return split_colors(found.pattern)
+
+
+WAYS: dict[str, Callable[[Dependencies], Split]] = {
     "forward": forward,
     "reverse": reverse,
-    "both": split_colors,
+    "both": both,
 }
 
 WORTH = 0.6
 """Another way is tried if it can have that many times as few colours as the best one found."""
 
+BOTH = 2
+"""So many colours it takes at least to compute entries both ways."""
 
-def fewest(pattern: Sparse) -> Split:
+
+def fewest(found: Dependencies) -> Split:
     """Colour the columns, the rows or both, whichever takes the fewest colours.
 
     A way takes at least as many as the entries of the longest row, or column, that it colours.
     """
-    most_in_column = int(np.bincount(pattern.indices, minlength=1).max())
-    most_in_row = int(np.diff(pattern.indptr).max(initial=0))
-    bounds = [(most_in_row, forward), (most_in_column, reverse)]
-    bounds = [*sorted(bounds, key=lambda pair: pair[0]), (least_split(pattern), split_colors)]
-    best = bounds[0][1](pattern)
-    for bound, way in bounds[1:]:
-        if bound < WORTH * best.count:
-            best = min(best, way(pattern), key=lambda split: split.count)
+    most_in_column = longest_column(found.on_copies)
+    most_in_row = int(np.diff(found.pattern.indptr).max(initial=0))
+    (_, first), (bound, second) = sorted(
+        [(most_in_row, forward), (most_in_column, reverse)], key=lambda pair: pair[0]
+    )
+    best = first(found)
+    if bound < WORTH * best.count:
+        best = min(best, second(found), key=lambda split: split.count)
+    worth = WORTH * best.count
+    if worth > BOTH and least_split(found.pattern) < worth:
+        best = min(best, both(found), key=lambda split: split.count)
     return best
 
 
@@ -185,22 +203,34 @@ class SparseJacobian(SparseDerivative):
         """Record the function at a point."""
         return FlatFunction(trace(self.function, args, kwargs, chosen(self.argnums, args)))
 
-    def found(self, flat: FlatFunction) -> Sparse:
+    def found(self, flat: FlatFunction) -> Dependencies:
         """Find what depends on what."""
-        return dependencies(flat)
+        if self.mode == "forward":
+            return Dependencies.direct(dependencies(flat))
+        return Dependencies.through_copies(flat)
 
-    def way(self, pattern: Sparse) -> Sweeps:
+    def way(self, found: Dependencies) -> Sweeps:
         """Colour the columns, the rows or both; of those, what has the fewest colours."""
-        split = WAYS.get(self.mode, fewest)(pattern)
-        rows, columns = rows_of_entries(pattern), pattern.indices
-        pushed, pulled = ~split.pulled, split.pulled
+        split, pattern = WAYS.get(self.mode, fewest)(found), found.pattern
+        pushed = ~split.pulled
+        rows, columns = rows_of_entries(pattern)[pushed], pattern.indices[pushed]
+        terms = found.terms()
+        of_terms, copies, entries = (each[split.pulled[terms[-1]]] for each in terms)
+        pulled, to = np.unique(entries, return_inverse=True)
         return Sweeps(
             unit_sums(split.column_colors),
             unit_sums(split.row_colors),
-            split.column_colors[columns[pushed]] * pattern.shape[0] + rows[pushed],
-            split.row_colors[rows[pulled]] * pattern.shape[1] + columns[pulled],
-            np.argsort(np.argsort(pulled, kind="stable")),
+            split.column_colors[columns] * pattern.shape[0] + rows,
+            split.row_colors[of_terms] * found.on_copies.shape[1] + copies,
+            np.argsort(np.argsort(split.pulled, kind="stable")),
+            found.places,
+            added(to, len(pulled)) if len(pulled) < len(to) else None,
         )
+
+
+def added(to: Array, count: int) -> Index:
+    """Give the index whose pull adds terms up: to each of so many sums those that name it."""
+    return Index((to,), (count,), to.shape, repeats=True)
 
 
 def sparse_hessian(
@@ -209,8 +239,9 @@ def sparse_hessian(
     """Make the function that computes a Hessian of which most entries are zero.
 
     The first call finds the pattern of the gradient's Jacobian, and colours it so that each entry,
-    or the one on the other side of the diagonal, is the only one of its colour in its row. Later
-    calls record the gradient and sweep once, with as many seeds as there are colours.
+    or the one on the other side of the diagonal, is the only one of its colour in its row; or it
+    colours the rows as `sparse_jacobian` does, if that takes far fewer. Later calls record the
+    gradient and sweep once, with as many seeds as there are colours.
 
     Parameters
     ----------
@@ -260,7 +291,15 @@ def sparse_hessian(
 
 
 class Products(Sweeps):
-    """Sweeps of a gradient, whose cotangents are vectors that the Hessian is multiplied with."""
+    """Sweeps of a gradient, whose cotangents are vectors that the Hessian is multiplied with.
+
+    Entries on both sides of the diagonal are read at one place.
+    """
+
+    def entries(self, flat: FlatFunction) -> Array:
+        """Sweep, and read each entry off."""
+        pulled = self.pulled(flat)
+        return pulled if self.sums is None else pulled[self.order]
 
     def explain(self) -> str:
         """Describe how many of them there are."""
@@ -276,19 +315,56 @@ class SparseHessian(SparseDerivative):
         gradient = grad(self.function, self.argnums)
         return FlatFunction(trace(gradient, args, kwargs, chosen(self.argnums, args)))
 
-    def found(self, flat: FlatFunction) -> Sparse:
+    def found(self, flat: FlatFunction) -> Dependencies:
         """Find what the gradient depends on."""
-        return symmetric(dependencies(flat))
+        found = Dependencies.through_copies(flat)
+        return evolve(found, pattern=symmetric(found.pattern))
 
-    def way(self, pattern: Sparse) -> Products:
-        """Colour the vertices of the graph, and choose for each entry where to read it."""
-        colors = star_colors(pattern)
-        rows, columns = rows_of_entries(pattern), pattern.indices
-        low, high = np.minimum(rows, columns), np.maximum(rows, columns)
-        count = int(colors.max(initial=-1)) + 1
-        seen, times = np.unique(rows * count + colors[columns], return_counts=True)
-        alone = times[np.searchsorted(seen, low * count + colors[high])] == 1
-        row, column = np.where(alone, low, high), np.where(alone, high, low)
-        none = np.zeros(0, int)
-        read_at = colors[column] * len(colors) + row
-        return Products(unit_sums(none - 1), unit_sums(colors), none, read_at, none)
+    def way(self, found: Dependencies) -> Products:
+        """Colour the vertices of the graph, or the rows if that takes far fewer colours."""
+        colors, rows = star_colors(found.pattern), NONE
+        if longest_column(found.on_copies) < WORTH * number_of(colors):
+            rows = row_colors(found.on_copies)
+        if found.places is not None and 0 < number_of(rows) < WORTH * number_of(colors):
+            return products_on_copies(found, rows)
+        return products(found.pattern, colors)
+
+
+def number_of(colors: Array) -> int:
+    """Count colours."""
+    return int(colors.max(initial=-1)) + 1
+
+
+def products(pattern: Sparse, colors: Array) -> Products:
+    """Choose for each entry in which product, one for each colour of columns, to read it."""
+    rows, columns = rows_of_entries(pattern), pattern.indices
+    low, high, count = np.minimum(rows, columns), np.maximum(rows, columns), number_of(colors)
+    seen, times = np.unique(rows * count + colors[columns], return_counts=True)
+    alone = times[np.searchsorted(seen, low * count + colors[high])] == 1
+    row, column = np.where(alone, low, high), np.where(alone, high, low)
+    read_at = colors[column] * len(colors) + row
+    return Products(unit_sums(NONE - 1), unit_sums(colors), NONE, read_at, NONE)
+
+
+def products_on_copies(found: Dependencies, colors: Array) -> Products:
+    """Read entries above the diagonal off where rows are pulled to; the others are the same.
+
+    A row that is known not to depend on a column is that column's too.
+    """
+    pattern = found.pattern
+    rows, columns, width = rows_of_entries(pattern), pattern.indices, pattern.shape[0]
+    low, high = np.minimum(rows, columns), np.maximum(rows, columns)
+    above = np.searchsorted(rows * width + columns, low * width + high)
+    of_terms, copies, entries = found.terms()
+    has = np.bincount(entries, minlength=pattern.nnz) > 0
+    kept = (entries == above[entries]) | ~has[above[entries]]
+    chosen, order = np.unique(above, return_inverse=True)
+    return Products(
+        unit_sums(NONE - 1),
+        unit_sums(colors),
+        NONE,
+        colors[of_terms[kept]] * found.on_copies.shape[1] + copies[kept],
+        order,
+        found.places,
+        added(np.searchsorted(chosen, above[entries[kept]]), len(chosen)),
+    )
