@@ -275,10 +275,12 @@ def without_ends(nest: FusedNest, axis: int) -> tuple[FusedNest, list[FusedNest]
         if each.arg not in stored:
             stored[each.arg] = MemRef.new(nest.shape, nest.dtype_of(each.arg))
         end.reductions.append(evolve(each, arg=end.read(stored[each.arg])))
-    if order_of(nest, over) != order_of(end, over):
-        return nest, []
     rest = [each for each in nest.reductions if each.ref.strides[axis]]
-    return evolve(nest, writes=[*nest.writes, *stored.items()], reductions=rest), [end]
+    begin = evolve(nest, writes=[*nest.writes, *stored.items()], reductions=rest)
+    as_before = order_of(nest, over) == order_of(end, over)
+    if not as_before or order_of(nest, rest) != order_of(begin, rest):
+        return nest, []
+    return begin, [end]
 
 
 def order_of(nest: FusedNest, reductions: Sequence[Reduction]) -> Any:
