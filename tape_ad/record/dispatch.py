@@ -360,7 +360,8 @@ def record_nested(function: Function, x: Any, y: Any) -> Any:
     shown = taken_down(record, constant)
     beside = (HANDLE, shown) if first else (shown, HANDLE)
     node = record.note(function, (x, y), NO_OPTIONS, out, index, partial, None, beside)
-    keep_operands(node, (partial,), (x, y))
+    if held is constant:  # a handle shows no array of its own
+        keep_operands(node, (partial,), (x, y))
     return node
 
 
