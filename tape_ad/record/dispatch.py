@@ -11,12 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.interpreter import NO_OPTIONS, call, unwrapped, with_plain_ends
+from tape_ad.base.arrays.interpreter import NO_OPTIONS, call, is_box, unwrapped, with_plain_ends
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.base.naming import called, function_name
 from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.arena import CONSTANT, arrays_in, shown_by
-from tape_ad.record.call_metadata import ARRAY, HANDLE, beside_several, unary_metadata
+from tape_ad.record.call_metadata import (
+    ARRAY,
+    HANDLE,
+    beside_several,
+    taken_down,
+    unary_metadata,
+)
 from tape_ad.record.constants import as_constants, gives_constants
 from tape_ad.record.creation import created
 from tape_ad.record.messages.libraries import answer_to_scipy, in_a_library
@@ -288,7 +294,7 @@ def record_two(  # noqa: PLR0911, PLR0912, PLR0915 - straight lines
         if x_kind is y_kind:
             record = x.record
             if y.record is not record:
-                return record_any(function, (x, y))
+                return record_nested(function, x, y)
             data, other = x.data, y.data
             out = function(data, other)
             parents = x.index, y.index
@@ -316,7 +322,7 @@ def record_two(  # noqa: PLR0911, PLR0912, PLR0915 - straight lines
             out = function(x, data)
             partials = makers[1](out, x, data)
         else:
-            return record_binary_slow(function, x, y)
+            return record_nested(function, x, y)
     except ValueError as error:
         raise_with_name(function, (x, y), error)
     handle = record.note(function, (x, y), NO_OPTIONS, out, parents, partials, None, beside)
@@ -327,6 +333,36 @@ def record_two(  # noqa: PLR0911, PLR0912, PLR0915 - straight lines
         elif held is not None and (type(held) is not ndarray or held.base is not None):
             keep_operands(handle, (partials,), (array,))
     return handle
+
+
+def record_nested(function: Function, x: Any, y: Any) -> Any:
+    """Compute and record an operator of a handle and a constant that an outer interpreter has.
+
+    It is a handle of an outer record, or an array of the capture that the record was made in: then
+    nobody has to look for whose call it is. Everything else goes the long way.
+    """
+    first = type(x) is Tensor and (type(y) is not Tensor or x.record.level > y.record.level)
+    handle, constant = (x, y) if first else (y, x)
+    record, index, data = handle.record, handle.index, handle.data  # of one time
+    if type(constant) is Tensor and record.is_within(constant.record):
+        held = constant.snapshot()
+    elif record.ambient is not None and is_box(constant) and constant.interpreter is record.ambient:
+        held = constant
+    else:
+        return record_binary_slow(function, x, y)
+    one, two = (data, held) if first else (held, data)
+    try:
+        below = type(one) is Tensor or type(two) is Tensor  # so that NumPy would ask it
+        out = record_two(function, one, two) if below else function(one, two)
+        partial = FAST_RULES[function][0 if first else 1](out, one, two)
+    except ValueError as error:
+        raise_with_name(function, (x, y), error)
+    shown = taken_down(record, constant)
+    beside = (HANDLE, shown) if first else (shown, HANDLE)
+    node = record.note(function, (x, y), NO_OPTIONS, out, index, partial, None, beside)
+    if held is constant:  # a handle shows no array of its own
+        keep_operands(node, (partial,), (x, y))
+    return node
 
 
 def record_binary_slow(function: Function, x: Any, y: Any) -> Any:

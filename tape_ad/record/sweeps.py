@@ -220,8 +220,10 @@ def swept(  # noqa: PLR0912, PLR0915 - one loop, as a call for each edge would c
                         mine = False
                         continue
                 fresh = traits.fresh
-                if not traits.is_map:
+                if partial is None:
                     contribution = arena.map_at(node, edge - 1).pull(ct)
+                elif not traits.is_map:
+                    contribution = ct * partial.conjugate()
                 elif traits.uniform and shape != own_shape:
                     contribution = partial.pull(unbroadcast(ct, shape, dtype, stack))
                 elif (

@@ -32,6 +32,7 @@ from tape_ad.programs.capture.op_facts import (
     holds_traced_integer,
     leaves_given,
     masked,
+    may_write,
     overwrites,
     type_of,
     with_integers_guarded,
@@ -55,6 +56,7 @@ from tape_ad.programs.program.keys import GENERATORS, source_of
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.mutation import Memory
 from tape_ad.record.ties import Tied, flags_of
+from tape_ad.rules.maps import Index
 
 Function = Callable[..., Any]
 
@@ -81,6 +83,19 @@ def is_plain(ufunc: np.ufunc) -> bool:
         return False
     with_ties = any(types.endswith("?") and not types.startswith("?") for types in ufunc.types)
     return not with_ties and not facts_in_capture(ufunc).dtype_by_values
+
+
+@functools.lru_cache(1024)
+def is_ordinary(function: Function) -> bool:
+    """Tell whether a function of the rules' own gives arrays, and goes by no values.
+
+    Its facts are known from the beginning, and it writes to nothing that it is given.
+    """
+    if not str(getattr(function, "__module__", None)).startswith("tape_ad.rules."):
+        return False
+    facts = facts_in_capture(function)
+    asked = facts.shape_by_values, facts.dtype_by_values, facts.about_shapes, facts.view
+    return not (any(asked) or facts.writes or may_write(function))
 
 
 def is_basic(key: Any) -> bool:
@@ -287,10 +302,15 @@ class Capture:
         return result
 
     def simple(self, function: Function, args: tuple[Any, ...]) -> Any:
-        """Compute and note a ufunc of NumPy's, or an index of whole numbers; None for all else."""
+        """Compute and note a call of which there is nothing to ask; None for all else.
+
+        It is one of a ufunc of NumPy's, an index of whole numbers, or a call of a rule's own.
+        """
         if function is operator.getitem:
             return self.part_of(*args) if is_basic(args[1]) else None
-        if type(function) is not np.ufunc or not is_plain(function):
+        if type(function) is not np.ufunc:
+            return self.ordinary(function, args) if is_ordinary(function) else None
+        if not is_plain(function):
             return None
         concrete, noted = [], []
         for arg in args:
@@ -307,9 +327,37 @@ class Capture:
             out = function(*concrete)
         except Exception:  # which is noted
             return None
-        if type(out) is not np.ndarray and not isinstance(out, np.generic):
+        return self.new(function, noted, out)
+
+    def ordinary(self, function: Function, args: tuple[Any, ...]) -> Any:
+        """Compute and note a function of arrays and what is no array; None where more is to ask."""
+        concrete, noted = [], []
+        for arg in args:
+            kind = type(arg)
+            if kind is TracedArray and arg.capture is self and not holds_traced_integer(arg):
+                concrete.append(arg.data)
+                noted.append(arg.value)
+            elif kind in PLAIN_TYPES or (kind is Index and is_basic(arg.key)) or is_basic(arg):
+                concrete.append(arg)
+                noted.append(arg)
+            else:
+                return None
+        try:
+            out = function(*concrete)
+        except Exception:  # which is noted
             return None
-        value = Value.like(out)
+        own = getattr(out, "base", out) is None and not any(out is each for each in concrete)
+        return self.new(function, noted, out) if own else None
+
+    def new(self, function: Function, noted: list[Any], out: Any) -> Any:
+        """Note a call that has given a new array, and box that; None for anything else."""
+        kind = type(out)
+        if kind is np.ndarray:
+            value = Value(kind, out.shape, out.dtype, out.strides)
+        elif issubclass(kind, np.generic):
+            value = Value(kind, (), out.dtype)
+        else:
+            return None
         self.note(Call(function, tuple(noted), NO_OPTIONS, (value,), False, self.errors()))
         return TracedArray(out, value, self)
 
@@ -483,6 +531,8 @@ class Capture:
                 f"a {kind.__name__} meets an argument ({caller()}), and is none itself; pass it as "
                 "an argument"
             )
+        if kind is Index and is_basic(tree.key):
+            return tree, tree
         if structure_of(kind) is not None:
             leaves = flatten(tree)
             if PLAIN_TYPES.issuperset(map(type, leaves)) or not any(

@@ -200,6 +200,11 @@ def by_name(
     return args, kwargs
 
 
+def may_write(function: Function) -> bool:
+    """Tell whether a function has a parameter that says where, or that, it may write."""
+    return any(name == "out" or name.startswith(OVERWRITE) for name in names_by_place(function))
+
+
 def overwrites(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
     """Tell whether a function has been allowed to write to what it is given."""
     if function is np.nan_to_num:

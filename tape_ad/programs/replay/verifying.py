@@ -611,10 +611,15 @@ def rounded(leaf: Any) -> Any:
 
 def with_rounding(program: Program, inputs: Sequence[Any]) -> list[Any]:
     """Compute what a program gives if each of its calls is off by a few units in the last place."""
-    values = values_before(program, inputs)
-    for call in unrolled(program).calls:
+    values, calls = values_before(program, inputs), unrolled(program).calls
+    last = dict.fromkeys(program.outputs, -1)
+    last = {value: k for k, call in enumerate(calls) for value in call.operands} | last
+    for number, call in enumerate(calls):
         call.run(values)
         values |= {out: rounded(values[out]) for out in call.outputs}
+        for value in {*call.operands}:
+            if last[value] == number:  # else all arrays of a long chain would be there at once
+                del values[value]
     return [values[out] for out in program.outputs]
 
 

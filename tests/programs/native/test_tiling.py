@@ -66,7 +66,14 @@ def square(x: Array) -> Array:
     return np.sum(y * np.sum(y, axis=1, keepdims=True), axis=2) + x
 
 
-FUNCTIONS = (normalised, turned, in_place, across, backwards, shifted, square)
+def chained(x: Array) -> Array:
+    y = x
+    for _ in range(24):
+        y = np.sin(y) * x + 0.5
+    return y
+
+
+FUNCTIONS = (normalised, turned, in_place, across, backwards, shifted, square, chained)
 
 
 def slopes(function: Callable[[Array], Array]) -> Callable[[Array], Any]:
@@ -114,6 +121,16 @@ def test_what_keeps_to_its_row_is_done_in_tiles(
     assert loops_in(function) == 0
     tiles(2000)
     assert loops_in(function) > 0
+
+
+def test_sums_over_rows_are_done_behind_all_tiles(tiles: Callable[[int], None]) -> None:
+    """What comes behind a sum, and does not read it, reads what the tile before has computed."""
+    tiles(2000)
+    assert loops_in(slopes(chained)) == 2  # one for the last tile, which is longer
+    whole = ta.compile(slopes(chained), engine="native")
+    for _ in range(2):
+        whole(RNG.normal(size=(N, 6)))
+    assert whole.programs[0].nbytes < 20 * N * 6 * 8
 
 
 @pytest.mark.parametrize("function", [lambda x: (x * 2)[::-1] * x, lambda x: np.sum(x * x, axis=0)])

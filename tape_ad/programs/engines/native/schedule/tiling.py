@@ -8,17 +8,21 @@ what nobody else reads has room for one tile.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from attrs import define, evolve, field, frozen
 
+from tape_ad.programs.engines.native.codegen.loops import lanes_of
 from tape_ad.programs.engines.native.fusion import FusedNest, Slot
 from tape_ad.programs.engines.native.ir import (
+    Argument,
     LoopCall,
     LoopNest,
     MemRef,
     Reduction,
+    is_external,
     iteration_space,
     kept_as,
 )
@@ -69,24 +73,35 @@ def tiled(row: Sequence[Slot], needed: Iterable[Value]) -> list[Slot]:
     extent = longest_in_common(nests) if sum(map(size_of, touched)) >= LARGE else 0
     if extent < 2 * LEAST:
         return list(row)
+    uses, others = uses_of(row), set(needed)
     made: list[Slot] = []
-    group = Group(extent)
-    groups: list[tuple[int, Group]] = []
-    for slot in row:
-        if not group.take(slot):
-            groups.append((len(made) - len(group.nests), group))
-            group = Group(extent)
-            group.take(slot)
-        made.append(slot)
-    groups.append((len(made) - len(group.nests), group))
-    uses = uses_of(row)
-    for start, group in reversed(groups):
-        own = uses_of(nest for nest, _ in group.nests)
-        others = {root for root, count in own.items() if uses[root] > count}
-        tiles = group.in_tiles(others.union(needed)) if len(group.nests) > 1 else None
-        if tiles is not None:
-            made[start : start + len(group.nests)] = [tiles]
+    for group in grouped(row, extent):
+        tiles = group.in_tiles(uses, others)
+        if not tiles and group.later:  # what it would keep for them is too much
+            smaller = grouped(group.slots, extent, ends=False)
+            made += [slot for each in smaller for slot in each.in_tiles(uses, others) or each.slots]
+        else:
+            made += tiles or group.slots
     return made
+
+
+def grouped(row: Iterable[Slot], extent: int, ends: bool = True) -> "list[Group]":
+    """Divide a run into groups of nests that have an axis in common, and single slots.
+
+    Parameters
+    ----------
+    row : iterable of Slot
+    extent : int
+        The length of the axis.
+    ends : bool
+        Whether nests may end in reductions over the axis, which are done behind the group.
+    """
+    groups: list[Group] = []
+    for slot in row:
+        if not (groups and groups[-1].take(slot)):
+            groups.append(Group(extent, ends))
+            groups[-1].begin(slot)
+    return groups
 
 
 def longest_in_common(nests: Iterable[FusedNest]) -> int:
@@ -119,50 +134,85 @@ class Group:
     ----------
     extent : int
         The length of the axis.
+    ends : bool
+        Whether nests may end in reductions over the axis.
+    slots : list of Slot
+        What is in it; where that is no such nest, it is alone.
     nests : list of (FusedNest, int)
-        Each with the place of the axis in its shape.
+        Each with the place of the axis in its shape, and without such reductions.
+    later : list of FusedNest
+        Those reductions, which are done behind all tiles.
     """
 
     extent: int
+    ends: bool
+    slots: list[Slot] = field(factory=list)
     nests: list[tuple[FusedNest, int]] = field(factory=list)
+    later: list[FusedNest] = field(factory=list)
     _written: set[Value] = field(factory=set)
     _aligned: dict[Value, int] = field(factory=dict)
 
+    def begin(self, slot: Slot) -> None:
+        """Take the first slot in, whatever it is."""
+        if not self.take(slot):
+            self.slots.append(slot)
+
     def take(self, slot: Slot) -> bool:
         """Take a slot in if it is a nest with the axis, whose elements keep to themselves."""
-        if not isinstance(slot, FusedNest):
+        if not isinstance(slot, FusedNest) or len(self.nests) < len(self.slots):
             return False
-        written = self._written | slot.written_roots
+        touched = slot.read_roots | slot.written_roots
+        if any(not touched.isdisjoint(nest.written_roots) for nest in self.later):
+            return False
         for axis, length in enumerate(slot.shape):
             if length != self.extent:
                 continue
-            aligned = dict(self._aligned)
-            gathered = slot.gathered
-            for ref in slot.refs:
-                found = UNALIGNED if ref in gathered else axis_of(ref, axis)
-                if aligned.setdefault(ref.root, found) != found:
-                    aligned[ref.root] = UNALIGNED
-            if not any(aligned.get(root, 0) == UNALIGNED for root in written):
-                self._written, self._aligned = written, aligned
-                self.nests.append((slot, axis))
-                return True
+            nest, ends = without_ends(slot, axis) if self.ends else (slot, [])
+            found = self._found(nest, axis)
+            own = nest.written_roots
+            if any(
+                at == UNALIGNED and (root in own or root in self._written)
+                for root, at in found.items()
+            ):
+                continue
+            self._written |= own
+            self._aligned |= found
+            self.slots.append(slot)
+            self.nests.append((nest, axis))
+            self.later += ends
+            return True
         return False
 
-    def in_tiles(self, others: set[Value]) -> Tiles | None:
-        """Divide the nests, if they touch much memory.
+    def _found(self, nest: FusedNest, axis: int) -> dict[Value, int]:
+        """Say of all memory that a nest touches, which axis of it is the common one."""
+        aligned: dict[Value, int] = {}
+        gathered = nest.gathered
+        for ref in nest.refs:
+            found = UNALIGNED if ref in gathered else axis_of(ref, axis)
+            before = aligned.get(ref.root, self._aligned.get(ref.root, found))
+            aligned[ref.root] = found if found == before else UNALIGNED
+        return aligned
+
+    def in_tiles(self, uses: Counter[Value], others: Container[Value]) -> list[Slot]:
+        """Divide the nests, if they touch much memory; else give nothing.
 
         Parameters
         ----------
-        others : set of Value
-            What others read or write, too.
+        uses : Counter of Value
+            How many slots of the run read or write what.
+        others : container of Value
+            What is read or written outside of the run, too.
         """
         total = sum(size_of(root) for root, axis in self._aligned.items() if axis != UNALIGNED)
         size = max(CACHED * self.extent // max(total, 1) // LEAST, 1) * LEAST
         count, rest = divmod(self.extent, size)
-        if total < LARGE or count < 2:
-            return None
-        fresh = self._fresh()
-        mine = fresh - others
+        if len(self.slots) < 2 or total < LARGE or count < 2:
+            return []
+        own, fresh = uses_of(self.slots), self._fresh()
+        kept = {root for nest in self.later for root in nest.read_roots}
+        mine = {v for v in fresh - kept if v not in others and uses[v] == own[v]}
+        if sum(map(size_of, kept)) > sum(map(size_of, mine)) / 2:
+            return []
         outside = [root for root in self._aligned if root not in mine]
         numbers = {root: number for number, root in enumerate(outside, start=2)}
         last = (count - 1) * size  # where there is a rest, the last tile has it too
@@ -170,11 +220,12 @@ class Group:
         made = [self._part(mine, numbers, *each) for each in starts]
         parts = [part for part in made if part is not None]
         if len(parts) < len(made):
-            return None
+            return []
         places = {root: MemRef.whole(root) for root in outside}
         read = {root for nest, _ in self.nests for root in nest.read_roots}
         written = frozenset(self._written - mine)
-        return Tiles(LoopBody(parts, []), places, written, 0, frozenset(read - fresh))
+        tiles = Tiles(LoopBody(parts, []), places, written, 0, frozenset(read - fresh))
+        return [tiles, *self.later]
 
     def _part(
         self, mine: set[Value], numbers: dict[Value, int], start: int, size: int, count: int
@@ -208,6 +259,37 @@ class Group:
             read |= nest.read_roots - fresh
             fresh |= nest.written_roots - read
         return fresh
+
+
+def without_ends(nest: FusedNest, axis: int) -> tuple[FusedNest, list[FusedNest]]:
+    """Leave out reductions over an axis, and give a nest that does them of what is stored for it.
+
+    Where that would not do them in the same order, the nest stays as it is.
+    """
+    over = [each for each in nest.reductions if not each.ref.strides[axis]]
+    if not over or any(map(is_external, nest.ops)):
+        return nest, []
+    end = FusedNest(nest.shape)
+    stored: dict[Argument, MemRef] = {}
+    for each in over:
+        if each.arg not in stored:
+            stored[each.arg] = MemRef.new(nest.shape, nest.dtype_of(each.arg))
+        end.reductions.append(evolve(each, arg=end.read(stored[each.arg])))
+    rest = [each for each in nest.reductions if each.ref.strides[axis]]
+    begin = evolve(nest, writes=[*nest.writes, *stored.items()], reductions=rest)
+    as_before = order_of(nest, over) == order_of(end, over)
+    if not as_before or order_of(nest, rest) != order_of(begin, rest):
+        return nest, []
+    return begin, [end]
+
+
+def order_of(nest: FusedNest, reductions: Sequence[Reduction]) -> Any:
+    """Say in which order a nest does reductions: how many lanes, and how it goes over its space."""
+    refs, results = nest.refs, {each.ref for each in reductions}
+    lanes = lanes_of([*(ref.dtype for ref in nest.reads), *(op.dtypes[-1] for op in nest.ops)])
+    space = iteration_space(nest.shape, [ref.strides for ref in refs])
+    ways = zip(refs, space.outer, space.steps, strict=True)
+    return lanes, space.dims, space.length, [way for ref, *way in ways if ref in results]
 
 
 def restricted(
