@@ -38,7 +38,7 @@ from tape_ad.rules.maps import (
 )
 from tape_ad.rules.maps.patterns import permutation
 from tape_ad.rules.numpy.bodies import is_place_or_slice, own
-from tape_ad.rules.numpy.shaping import memory_flags
+from tape_ad.rules.numpy.shaping import memory_order
 from tape_ad.rules.plain_maps import Gather, PlainMap
 
 
@@ -322,7 +322,7 @@ def insert(arr: Array, values: Array, obj: Any, axis: int | None) -> Array:
 
 def in_order_of(arr: Array, new: Array) -> Array:
     """Lay out a new array as NumPy does beside another: in Fortran's order if that is in it."""
-    return np.copy(new, order="F") if memory_flags(arr).fnc else new
+    return np.copy(new, order="F") if memory_order(arr) == "F" else new
 
 
 def constant(places: Any) -> Any:

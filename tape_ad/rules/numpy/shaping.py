@@ -136,9 +136,10 @@ def as_method(a: Array, shape: Any, order: str, copy: bool | None = None) -> Arr
 
 
 @overridable
-def memory_flags(a: Array) -> Any:
-    """Tell how an array lies in memory: its flags, or those of C's order where it has none."""
-    return getattr(a, "flags", np.empty(0).flags)  # arrays of other libraries may have none
+def memory_order(a: Array) -> str:
+    """Tell whether an array lies in memory in C's order or in Fortran's, or in neither, by "K"."""
+    flags = getattr(a, "flags", np.empty(0).flags)  # arrays of other libraries may have none
+    return "C" if flags.c_contiguous else "F" if flags.f_contiguous else "K"
 
 
 SHAPING: dict[Any, Entry] = {
@@ -175,7 +176,7 @@ SHAPING: dict[Any, Entry] = {
     # About the array, not its values
     **constants(
         *(np.shape, np.ndim, np.size, np.result_type, np.can_cast),
-        *(np.iscomplexobj, np.isrealobj, np.common_type, memory_flags),
+        *(np.iscomplexobj, np.isrealobj, np.common_type, memory_order),
         facts=facts.Facts(about_shapes=True),
     ),
     **constants(
