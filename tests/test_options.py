@@ -541,9 +541,11 @@ def home_of(name: str, front: str = "tape_ad.") -> Any:
 
 
 def is_present(name: str) -> bool:
-    """Tell whether this release of SciPy has a function."""
+    """Tell whether this release of SciPy has a function, and one that is copied if it is."""
     try:
-        return hasattr(home_of(name, ""), name.rpartition(".")[2])
+        return all(
+            hasattr(home, name.rpartition(".")[2]) for home in (home_of(name), home_of(name, ""))
+        )
     except ImportError:
         return False
 

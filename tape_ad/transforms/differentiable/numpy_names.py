@@ -762,6 +762,13 @@ def finfo(dtype: Any) -> Any:
     return np.finfo(dtype.dtype if is_active(dtype) else real(dtype))
 
 
+@stands_in_for(np.mintypecode)
+def mintypecode(typechars: Any, *args: Any, **kwargs: Any) -> str:
+    """Stand in for `numpy.mintypecode`, also of handles' dtypes."""
+    chars = [each.dtype.char if is_active(each) else each for each in unwrapped(typechars)]
+    return np.mintypecode(chars, *args, **kwargs)
+
+
 def as_text(function: Function) -> None:
     """Let a function that makes a text refuse handles, as that may become a number again."""
 
