@@ -542,10 +542,9 @@ def home_of(name: str, front: str = "tape_ad.") -> Any:
 
 def is_present(name: str) -> bool:
     """Tell whether this release of SciPy has a function, and one that is copied if it is."""
+    function = name.rpartition(".")[2]
     try:
-        return all(
-            hasattr(home, name.rpartition(".")[2]) for home in (home_of(name), home_of(name, ""))
-        )
+        return hasattr(home_of(name), function) and hasattr(home_of(name, ""), function)
     except ImportError:
         return False
 
