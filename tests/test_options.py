@@ -541,9 +541,10 @@ def home_of(name: str, front: str = "tape_ad.") -> Any:
 
 
 def is_present(name: str) -> bool:
-    """Tell whether this release of SciPy has a function."""
+    """Tell whether this release of SciPy has a function, and one that is copied if it is."""
+    function = name.rpartition(".")[2]
     try:
-        return hasattr(home_of(name, ""), name.rpartition(".")[2])
+        return hasattr(home_of(name), function) and hasattr(home_of(name, ""), function)
     except ImportError:
         return False
 

@@ -3,13 +3,13 @@
 import gc
 import weakref
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self
 
 import numpy as np
 from attrs import define
 
 from tape_ad.base.arrays.overridable import is_later, is_traced, whole
-from tape_ad.base.errors import RecordMismatchError
+from tape_ad.base.errors import ConversionError, RecordMismatchError
 from tape_ad.base.trees import map_leaves
 from tape_ad.record.arena import CONSTANT, Arena
 from tape_ad.record.array_interface import ArrayInterface
@@ -140,6 +140,18 @@ class Gradients:
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+    def __copy__(self) -> Self:
+        return self  # for nothing in it changes
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise ConversionError(
+            "gradients cannot be pickled, for they are asked with handles, which belong to a "
+            "record; pickle the arrays, grads.wrt(...)"
+        )
 
     def __bool__(self) -> bool:
         return True  # a result, though no handle of it may be left

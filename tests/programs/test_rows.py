@@ -43,7 +43,7 @@ the lines that a program has in its place, as it says by `rounds`."""
 
 ALIKE: set[str] = {
     *("np.shape", "np.ndim", "np.size", "np.result_type", "np.iscomplexobj", "np.isrealobj"),
-    *("np.can_cast", "np.common_type", "np.shares_memory", "np.may_share_memory"),
+    *("memory_order", "np.can_cast", "np.common_type", "np.shares_memory", "np.may_share_memory"),
     *("np.diag_indices_from", "np.tril_indices_from", "np.triu_indices_from"),
     *("histogram_bin_edges-7-bins=3-range=(0, 2)", "choose_conv_method-4,3"),
     *("np.isreal", "np.iscomplex", "np.zeros_like", "np.ones_like", "np.empty_like", "filled_like"),

@@ -1,5 +1,6 @@
 """Gradients: releasing, dtypes, complex numbers and odd places."""
 
+import copy
 import pickle
 import weakref
 from typing import Any
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.errors import MutatedInputError, ReleasedError, SeedError
+from tape_ad.errors import ConversionError, MutatedInputError, ReleasedError, SeedError
 from tape_ad.rules import FAST_RULES
 
 # Releasing
@@ -239,6 +240,15 @@ def test_gradients_of_a_root_that_is_a_leaf() -> None:
     grads = x.grad()
     assert grads.wrt(x) == 1.0
     assert grads.wrt(y) == 0.0
+
+
+def test_gradients_are_copied_and_not_pickled() -> None:
+    x = ta.ComputationRecord().tensor([1.0, 2.0])
+    grads = np.sum(x * x).grad()
+
+    np.testing.assert_array_equal(copy.deepcopy(copy.copy(grads)).wrt(x), [2.0, 4.0])
+    with pytest.raises(ConversionError, match=r"pickle the arrays, grads\.wrt"):
+        pickle.dumps(grads)
 
 
 def test_arrays_given_out_can_be_pickled() -> None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tape_ad.rules.numpy.shaping import memory_order
 from tests.rules.table import REAL, Row
 
 __all__ = ["CONSTANTS", "FILLED", "ROWS"]
@@ -103,7 +104,7 @@ CONSTANTS: list[Row] = [
         for function in (
             *(np.shape, np.ndim, np.size, np.result_type, np.min_scalar_type),
             *(np.iscomplexobj, np.isrealobj, np.array2string, np.array_repr, np.array_str),
-            np.common_type,
+            *(np.common_type, memory_order),
         )
     ),
     Row(np.shares_memory, [REAL(2), REAL(3)]),

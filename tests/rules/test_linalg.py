@@ -208,6 +208,35 @@ def test_a_pseudo_inverse_has_a_gradient_where_the_rank_stays(
     close([paired], [np.sum(np.real(found * weights))], 1e-10)
 
 
+@pytest.mark.parametrize("turn", [1.0, 1.0 + 0.5j], ids=["real", "complex"])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a: np.linalg.pinv(a, rcond=0.4),
+        lambda a: np.linalg.pinv((a @ a.T)[:3, :3], hermitian=True, rtol=0.4),
+        lambda a: np.linalg.lstsq(a, SIDE, rcond=0.4)[0],
+        lambda a: np.linalg.lstsq(a[:2], SIDE[:2], rcond=0.8)[0],
+    ],
+    ids=["pinv", "hermitian", "lstsq", "wide"],
+)
+def test_singular_values_that_are_left_out_turn_the_space_of_the_others(
+    function: Function, turn: complex
+) -> None:
+    def through(operands: Sequence[Array]) -> list[Array]:
+        return [function(operands[0])]
+
+    at = np.hstack([LEFT * [1.0, 0.3], LEFT[:, ::-1] ** 2]) * turn
+    along = np.cos(np.arange(16.0)).reshape(4, 4) * turn**3
+    (found,) = central_difference(through, [at], [along])
+    assert np.linalg.matrix_rank(at) == 4
+    weights = np.cos(np.arange(found.size)).reshape(found.shape)
+    (pulled,) = gradients_of(lambda a: function(a) * weights, at)
+    paired = np.sum(np.real(pulled.conj() * along))
+    close([paired], [np.sum(np.real(found * weights))], 1e-9)
+    if turn == 1:
+        ta.testing.check_grads(function, (at,), order=2, rtol=1e-6, atol=1e-6)
+
+
 def test_lstsq_of_too_low_a_rank_has_plain_empty_residuals() -> None:
     handle = ta.ComputationRecord().tensor(LEFT @ RIGHT)
     x, residuals, rank, s = np.linalg.lstsq(handle, SIDE)

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 import pytest
+import scipy
 
 import tape_ad as ta
 from tape_ad.base.naming import called, function_name
@@ -153,6 +154,14 @@ def test_a_handle_used_twice_gets_both_contributions(case: Case) -> None:
     close(both.pull(cotangents), [one + other], 1e-14)
 
 
+OTHERWISE = frozenset(
+    {"alexandergovern", "chirp", "entropy", "f_oneway"}
+    if np.lib.NumpyVersion(scipy.__version__) < "1.15.0"
+    else ()
+)
+"""Functions that give single precision in other cases in an older SciPy, whose numbers are weak."""
+
+
 @every_third_case
 def test_dtypes_are_numpys(case: Case) -> None:
     tangents = case.tangents()
@@ -161,7 +170,8 @@ def test_dtypes_are_numpys(case: Case) -> None:
     pushed_double, pulled_double = double.push(tangents), double.pull(cotangents)
     for values in in_single_precision(case):
         run = recorded(case.row, values)
-        assert [v.dtype for v in run.values] == [v.dtype for v in case.row.apply(values)]
+        if function_name(case.row.function) not in OTHERWISE:
+            assert [v.dtype for v in run.values] == [v.dtype for v in case.row.apply(values)]
         pushed, pulled = (
             run.push(like(tangents, run.leaves)),
             run.pull(like(cotangents, run.values)),

@@ -149,3 +149,26 @@ def test_blocks_are_nested_lists() -> None:
         np.block([x, (1.0, 2.0)])
     with pytest.raises(ValueError, match="List depths are mismatched"):
         np.block([[x], x])
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda x: np.delete(x, 1, axis=0),
+        lambda x: np.delete(x, slice(1, 2), axis=1),
+        lambda x: np.insert(x, 1, 5.0, axis=0),
+        lambda x: np.insert(x, [0, 2], x[:, :2], axis=1),
+        lambda x: np.full_like(x, x[0, 0]),
+        lambda x: np.gradient(x, axis=0),
+    ],
+)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_what_is_made_beside_an_array_lies_in_memory_as_numpys_does(made: Any, order: str) -> None:
+    def written(x: Any) -> Any:
+        new = made(x)
+        np.ravel(new)[0] = 50.0  # which shows where that is a view
+        np.ravel(new.T)[1] = 70.0
+        return new * x[0, 0]
+
+    x: Any = np.asarray(np.arange(1.0, 13).reshape(3, 4) ** 2, order=order)  # type: ignore[call-overload]  # a str, which mypy takes for any
+    np.testing.assert_array_equal(ta.vjp(written, x)[0], written(x))

@@ -1,3 +1,4 @@
+import copy
 import pickle
 import subprocess
 import sys
@@ -240,6 +241,22 @@ def test_what_scipy_refuses_is_refused(arguments: Any, options: Any, message: st
         interpolate.CubicSpline(x, y, **options)
     with pytest.raises(ValueError, match=message):
         host.CubicSpline(*arguments, **options)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        interpolate.CubicSpline,
+        interpolate.make_interp_spline,
+        interpolate.interp1d,
+        lambda x, y: interpolate.RegularGridInterpolator((x,), y),
+    ],
+)
+def test_interpolators_of_plain_arrays_are_copied_and_pickled(make: Any) -> None:
+    made, points = make(X, Y), np.array([0.3, 0.4])
+    for again in (copy.copy(made), copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
+        np.testing.assert_array_equal(again(points), made(points))
+        np.testing.assert_array_equal(ta.jacobian(again)(points), ta.jacobian(made)(points))
 
 
 @pytest.mark.parametrize("engine", ["numpy", "native"])

@@ -396,3 +396,15 @@ def test_factors_of_nothing() -> None:
 def test_a_stack_of_no_matrices_is_refused() -> None:
     with pytest.raises(ValueError, match=r"stack of no matrices \(shape \(0, "):
         linalg.hessenberg(ta.ComputationRecord().tensor(STACK[:0]))
+
+
+def test_a_driver_that_gives_a_solution_alone_has_its_gradient() -> None:
+    a, b = A[:, :2], B[:, 0]
+    found: Any = linalg.lstsq(ta.ComputationRecord().tensor(a), b, lapack_driver="gelsy")
+    assert (found[1].shape, *found[2:]) == ((0,), 2, None)
+
+    slopes, others = (
+        ta.jacobian(lambda a, driver=driver: linalg.lstsq(a, b, lapack_driver=driver)[0])(a)
+        for driver in ("gelsy", "gelsd")
+    )
+    np.testing.assert_allclose(slopes, others, rtol=1e-10, atol=1e-12)

@@ -1,6 +1,7 @@
 """Random variables of `tape_ad.scipy.stats`, as SciPy has had them since its release 1.15."""
 
 import functools
+import pickle
 from typing import Any
 
 import numpy as np
@@ -114,6 +115,11 @@ def test_a_variable_and_its_support() -> None:
     assert (a + stats.Normal()).mean().grad().wrt(a) == 1
     assert (a * stats.Normal()).standard_deviation().grad().wrt(a) == 1
     assert stats.Normal(mu=1.0).sample(3).shape == (3,)
+
+
+def test_a_variable_of_plain_numbers_is_pickled() -> None:
+    again = pickle.loads(pickle.dumps(stats.Uniform(a=0.5, b=2.5)))
+    assert ta.grad(again.cdf)(0.7) == pytest.approx(0.5)
 
 
 @pytest.mark.skipif(not hasattr(scipy.stats, "Binomial"), reason="SciPy 1.16 has it")

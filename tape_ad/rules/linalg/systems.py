@@ -1,7 +1,8 @@
 """Inverses, pseudo-inverses and linear equations.
 
 The derivative of a pseudo-inverse, and of a least-squares solution, holds for changes that keep
-the rank: where a matrix has not full rank, any other change makes the function jump.
+the rank: where a matrix has not full rank, any other change makes the function jump. Singular
+values that a cutoff leaves out need not be 0, and turn the space of those that are kept.
 """
 
 import math
@@ -101,14 +102,85 @@ class PseudoInverse:
         return outside - triple_product(q, ct, q)
 
 
-def pinv_partial(out: Array, a: Array, hermitian: bool, **options: Any) -> LinearMap | None:
+@define(eq=False, repr=False)
+class TruncatedInverse:
+    """The derivative of the pseudo-inverse P of the part A P A of A whose singular values are kept.
+
+    Let C = A - A P A be the rest. With u and v the singular vectors of A, i kept and j left out,
+    v_j* dP u_i is (t_ij* + s_j / s_i t_ji) / (s_i**2 - s_j**2), and u_j goes with v_i likewise: the
+    sum over all q of ``(C* C)**q z (P* P)**(q + 1)``, where z is (I - P A) t* A P + C* t P. With
+    C = 0 that is `PseudoInverse`.
+    """
+
+    pattern = batched(2, 2)
+    a: Array
+    p: Array
+
+    @property
+    def rest(self) -> Array:
+        """The part of A that is left out."""
+        return self.a - self.a @ self.p @ self.a
+
+    def push(self, t: Array) -> Array:
+        p, back, rest = self.p, adjoint(t), adjoint(self.rest)
+        left, right = self.a @ p, p @ self.a
+        columns = back @ left - right @ back @ left + rest @ t @ p
+        rows = right @ back - right @ back @ left + p @ t @ rest
+        return self._of_columns(columns) + self._of_rows(rows) - p @ t @ p
+
+    def pull(self, ct: Array) -> Array:
+        q, rest = adjoint(self.p), self.rest
+        left, right = self.a @ self.p, self.p @ self.a
+        columns, rows = self._of_columns(ct), self._of_rows(ct)
+        outside = columns @ left - right @ (columns + rows) @ left + right @ rows
+        return adjoint(outside) + rest @ columns @ q + q @ rows @ rest - q @ ct @ q
+
+    def _of_columns(self, z: Array) -> Array:
+        """Divide by the difference of squares, what is left out on the left of what is kept."""
+        return geometric_sum(adjoint(self.rest) @ self.rest, z, adjoint(self.p) @ self.p)
+
+    def _of_rows(self, z: Array) -> Array:
+        """Divide by it with what is kept on the left."""
+        summed = geometric_sum(self.rest @ adjoint(self.rest), adjoint(z), self.p @ adjoint(self.p))
+        return adjoint(summed)
+
+
+def geometric_sum(s: Array, z: Array, t: Array) -> Array:
+    """Add up ``s**q z t**(q + 1)`` over q, twice as many terms each time, by Smith's method.
+
+    It converges where the eigenvalues of `s` are below those of the inverse of `t`. What both are
+    scaled by in opposite directions keeps powers from overflow.
+    """
+    total = z @ t
+    for _ in range(DOUBLINGS):
+        size = np.sqrt(np.sum(np.square(np.absolute(s)), axis=(-2, -1), keepdims=True))
+        size = np.where(np.equal(size, 0), 1.0, size)
+        s, t = s / size, t * size
+        total = total + s @ total @ t
+        s, t = s @ s, t @ t
+    return total
+
+
+DOUBLINGS = 16
+"""How often a sum of powers gets twice as many terms: in the end 65,536."""
+
+
+def leaves_out(a: Array, p: Array) -> bool:
+    """Tell whether the matrix that has a pseudo-inverse differs from another beyond rounding."""
+    rounding = 100 * float(np.finfo(p.dtype).eps) * np.linalg.norm(a, axis=(-2, -1)) ** 2
+    rest = np.linalg.norm(a - a @ p @ a, axis=(-2, -1))
+    return anywhere(np.greater(rest, rounding * np.linalg.norm(p, axis=(-2, -1))))
+
+
+def pinv_partial(out: Array, a: Array, hermitian: bool, **cutoff: Any) -> LinearMap | None:
     """Make the partial of a pseudo-inverse; `hermitian` reads the lower triangle alone."""
     if a.size == 0:
         return None
-    if not hermitian:
-        return PseudoInverse(a, out)
     whole = HermitianFromTriangle(upper=False)
-    return Chain((whole, PseudoInverse(whole.push(a), out)))
+    a = whole.push(a) if hermitian else a
+    cut = cutoff and leaves_out(a, out)  # the usual cutoff leaves out what is rounding
+    inner: LinearMap = TruncatedInverse(a, out) if cut else PseudoInverse(a, out)
+    return Chain((whole, inner)) if hermitian else inner
 
 
 # Equations
@@ -302,6 +374,9 @@ def vector_shape(columns: Array, original: Array) -> tuple[LinearMap, ...]:
 def solution_in_matrix(outs: tuple[Array, ...], a: Array, b: Array) -> LinearMap:
     """Make the partial of the solution with respect to a."""
     x, p = as_columns(outs[0]), truncated_pinv(a, outs[2], outs[3])
+    if leaves_out(a, p):
+        maps = TruncatedInverse(a, p), MatmulLeft(as_columns(b), 2)
+        return Chain((*maps, *vector_shape(x, b)))
     change = LeastSquaresMatrix(a, p, x, as_columns(b) - a @ x)
     return Chain((change, *vector_shape(x, b)))
 

@@ -31,6 +31,7 @@ from tape_ad.rules.maps import (
     WeightedSum,
 )
 from tape_ad.rules.numpy import bodies
+from tape_ad.rules.numpy.updates import updated
 
 # Triangles and diagonals
 
@@ -221,7 +222,7 @@ def full_like(
     if not hasattr(fill_value, "dtype"):  # a Python number that notes calls
         return filled_like(a, fill_value, dtype=dtype, order=order, shape=shape)
     value = fill_value if fill_value.dtype == wanted else fill_value.astype(wanted)
-    return np.copy(np.broadcast_to(value, a.shape if shape is None else shape))
+    return updated(filled_like(a, 0, dtype=dtype, order=order, shape=shape), value, ...)
 
 
 BUILDING: dict[Any, Entry] = {

@@ -12,6 +12,8 @@ from tape_ad.rules.base import NO_VALUE, Call, Derivation, Entry, along, as_arra
 from tape_ad.rules.maps import SAME, Array, LinearMap, Shape
 from tape_ad.rules.maps.patterns import Pattern, banded, reads, separable
 from tape_ad.rules.numpy.bodies import own
+from tape_ad.rules.numpy.shaping import memory_order
+from tape_ad.rules.numpy.updates import updated
 
 # Differences of neighbours
 
@@ -173,7 +175,8 @@ def derivative(f: Array, h: Any, axis: int, edge_order: int) -> Array:
         )
     first, last = edges(f, h, axis, edge_order)
     parts = (first, interior(f, h, axis), last)
-    return np.concatenate(parts, axis=axis, dtype=f.dtype, casting="same_kind")
+    out = np.concatenate(parts, axis=axis, dtype=f.dtype, casting="same_kind")
+    return out if memory_order(f) == "C" else updated(np.empty_like(f), out, ...)
 
 
 def interior(f: Array, h: Any, axis: int) -> Array:

@@ -38,6 +38,7 @@ from tape_ad.rules.maps import (
 )
 from tape_ad.rules.maps.patterns import permutation
 from tape_ad.rules.numpy.bodies import is_place_or_slice, own
+from tape_ad.rules.numpy.shaping import memory_order
 from tape_ad.rules.plain_maps import Gather, PlainMap
 
 
@@ -295,7 +296,7 @@ def delete(arr: Array, obj: Any, axis: int | None) -> Array:
     places = constant(obj)
     kept = np.delete(np.arange(arr.shape[axis]), places)
     if is_place_or_slice(places):
-        return np.take(arr, kept, axis)
+        return in_order_of(arr, np.take(arr, kept, axis))
     return arr[(*(slice(None),) * axis, kept)]  # which lies in memory as NumPy's result does
 
 
@@ -316,7 +317,12 @@ def insert(arr: Array, values: Array, obj: Any, axis: int | None) -> Array:
     order = np.insert(np.arange(length), obj, np.arange(length, length + count))
     shape = (*arr.shape[:axis], count, *arr.shape[axis + 1 :])
     values = np.astype(np.broadcast_to(values, shape), arr.dtype)
-    return np.take(np.concatenate((arr, values), axis), order, axis)
+    return in_order_of(arr, np.take(np.concatenate((arr, values), axis), order, axis))
+
+
+def in_order_of(arr: Array, new: Array) -> Array:
+    """Lay out a new array as NumPy does beside another: in Fortran's order if that is in it."""
+    return np.copy(new, order="F") if memory_order(arr) == "F" else new
 
 
 def constant(places: Any) -> Any:

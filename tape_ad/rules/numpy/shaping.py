@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from attrs import evolve
 
+from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules import facts
 from tape_ad.rules.base import (
@@ -134,6 +135,13 @@ def as_method(a: Array, shape: Any, order: str, copy: bool | None = None) -> Arr
     return source.reshape(shape, order=order)
 
 
+@overridable
+def memory_order(a: Array) -> str:
+    """Tell whether an array lies in memory in C's order or in Fortran's, or in neither, by "K"."""
+    flags = getattr(a, "flags", np.empty(0).flags)  # arrays of other libraries may have none
+    return "C" if flags.c_contiguous else "F" if flags.f_contiguous else "K"
+
+
 SHAPING: dict[Any, Entry] = {
     np.reshape: rule(
         reshaped, signature=reshape_signature, compute=as_method, facts=facts.moves("a")
@@ -168,7 +176,7 @@ SHAPING: dict[Any, Entry] = {
     # About the array, not its values
     **constants(
         *(np.shape, np.ndim, np.size, np.result_type, np.can_cast),
-        *(np.iscomplexobj, np.isrealobj, np.common_type),
+        *(np.iscomplexobj, np.isrealobj, np.common_type, memory_order),
         facts=facts.Facts(about_shapes=True),
     ),
     **constants(

@@ -91,8 +91,9 @@ def least_squares(a: Array, b: Array, cond: Any, *options: Any) -> Any:
         )
     rcond = float(np.finfo(np.result_type(a, b)).eps) if cond is None else cond
     x, residuals, rank, values = np.linalg.lstsq(a, b, rcond=rcond)
-    residuals = residuals[0] if b.ndim == 1 and residuals.size else residuals
-    return x, residuals, rank, None if options[-1] == "gelsy" else values
+    if options[-1] == "gelsy":  # which gives the solution and the rank alone
+        return x, residuals[:0], rank, None
+    return x, residuals[0] if b.ndim == 1 and residuals.size else residuals, rank, values
 
 
 def rank_cutoff(a: Array, atol: Any, rtol: Any) -> float:

@@ -92,7 +92,11 @@ def special_rules(table: dict[Any, Any]) -> dict[Any, Entry]:
     zeros into large numbers, and ``log`` of small integers is in half precision. What needs
     something else is a rule already.
     """
-    return {function: entry_of(function, row) for function, row in table.items()}
+    return {
+        function: entry_of(function, row)
+        for function, row in table.items()
+        if not isinstance(function, Missing)
+    }
 
 
 def entry_of(function: Any, row: Any) -> Entry:
@@ -107,9 +111,8 @@ def entry_of(function: Any, row: Any) -> Entry:
         else maker and quiet(of_floats(maker))
         for maker in (row if isinstance(row, tuple) else (row,))
     ]
-    if isinstance(function, np.ufunc | Missing):
-        several = isinstance(function, np.ufunc) and function.nout > 1
-        return Rule(makers=tuple(makers), multiple=several)
+    if isinstance(function, np.ufunc):
+        return Rule(makers=tuple(makers), multiple=function.nout > 1)
     operands, count = operands_of(function), len(inspect.signature(function).parameters)
     makers += [None] * (count - len(makers))
     known = facts.ELEMENTWISE if len(operands) == count else facts.elementwise(*operands)

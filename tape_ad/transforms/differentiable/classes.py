@@ -211,6 +211,8 @@ def make_class(kind: type) -> Any:
     for name, value in vars(kind).items():
         if name not in LEFT and is_of_metaclass(meta, name):  # which could not be assigned later
             body.setdefault(name, attribute(name, value))
+    if kind.__reduce_ex__ is object.__reduce_ex__ and not hasattr(kind, "__setstate__"):
+        body |= {"__reduce_ex__": reduced_object, "__setstate__": set_state}
     made = class_of(maker, meta, kind, tuple(bases), body)
     if made is None:
         return kind
@@ -439,6 +441,43 @@ def reduced(kind: type) -> Any:
     original = original_of(kind)
     again = sys.modules[f"{__package__}.decorator"].copied_again  # with which all is imported
     return kind.__qualname__ if original is kind else (again, (original,))
+
+
+def reduced_object(thing: Any, protocol: Any) -> Any:
+    """Say how an object of a copied class is pickled: with the originals of functions in it."""
+    found = object.__reduce_ex__(thing, protocol)
+    if isinstance(found, str):
+        return found
+    make, args, *others = found
+    args = tuple(thing.__class__ if each is type(thing) else each for each in args)
+    if others:
+        others[0] = in_state(others[0], source_of, types.FunctionType)
+    return make, args, *others
+
+
+def set_state(thing: Any, state: Any) -> None:
+    """Give the attributes to an object of a copied class that is loaded, functions as copies."""
+    state = in_state(state, copying.converted, object)
+    own, slots = state if isinstance(state, tuple) else (state, {})
+    if own:
+        vars(thing).update(own)
+    for name, value in slots.items():
+        object.__setattr__(thing, name, value)
+
+
+def in_state(state: Any, change: Any, kind: type) -> Any:
+    """Change the objects of a kind among attributes: in a dict, or one that slots hold beside it.
+
+    Containers stay the very ones that they are.
+    """
+    if isinstance(state, tuple):
+        return tuple(in_state(each, change, kind) for each in state)
+    return state and {
+        name: change(value)
+        if isinstance(value, kind) and not isinstance(value, (tuple, *CONTAINERS))
+        else value
+        for name, value in state.items()
+    }
 
 
 def class_of(maker: Any, meta: Any, kind: type, bases: tuple[type, ...], body: Any) -> Any:

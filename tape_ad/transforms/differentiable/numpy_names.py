@@ -274,13 +274,18 @@ def joining_lists(function: Function) -> None:
 @stands_in_for(np.broadcast_arrays)
 def broadcast_arrays(*args: Any) -> tuple[Any, ...]:
     """Stand in for `numpy.broadcast_arrays`; copies of plain arrays may be assigned handles."""
-    found = []
-    for x in np.broadcast_arrays(*map(without_lists, args)):
+    found, given = [], [without_lists(x) for x in args]
+    for own, x in zip(given, np.broadcast_arrays(*given), strict=True):
         if type(x) is np.ndarray and any(
             x.shape[i] > 1 and not x.strides[i] for i in range(x.ndim)
         ):
             x.flags.writeable = False  # of what shows an element twice, for which NumPy warns else
-        found.append(borrowed(x) if type(x) is np.ndarray else x)
+        if type(x) is not np.ndarray:
+            found.append(x)
+        elif type(own) in CONSTANTS:
+            found.append(own if x is own.data else wrapped(x, (own,)))
+        else:
+            found.append(borrowed(x))
     return tuple(found)
 
 
@@ -755,6 +760,13 @@ def nditer(
 def finfo(dtype: Any) -> Any:
     """Stand in for `numpy.finfo`, also of a handle's dtype."""
     return np.finfo(dtype.dtype if is_active(dtype) else real(dtype))
+
+
+@stands_in_for(np.mintypecode)
+def mintypecode(typechars: Any, *args: Any, **kwargs: Any) -> str:
+    """Stand in for `numpy.mintypecode`, also of handles' dtypes."""
+    chars = [each.dtype.char if is_active(each) else each for each in unwrapped(typechars)]
+    return np.mintypecode(chars, *args, **kwargs)
 
 
 def as_text(function: Function) -> None:

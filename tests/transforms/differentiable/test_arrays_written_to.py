@@ -85,3 +85,16 @@ def test_what_does_not_depend_on_a_handle_is_plain_in_results() -> None:
     assert type(found["slope"]) is ta.Tensor
     zeros, (numbers,) = found["more"]
     assert list(map(type, (found["weights"], zeros, numbers))) == [np.ndarray] * 3
+
+
+def in_order(low: Any, high: Any) -> Any:
+    low, high = np.broadcast_arrays(low, high.copy())
+    swapped = high < low
+    low[swapped], high[swapped] = high[swapped], low[swapped]
+    return 2 * low + high
+
+
+def test_a_copy_that_is_broadcast_beside_a_handle_is_written_to() -> None:
+    low, high = np.array([0.0, 1.5]), np.array([1.0, 0.5])
+    found = ta.jacobian(lambda x: ta.differentiable(in_order)(x * 1, high))(low)
+    np.testing.assert_array_equal(found, np.diag([2.0, 1.0]))

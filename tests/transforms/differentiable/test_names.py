@@ -916,3 +916,8 @@ def test_flat_elements_are_compared_and_attributes_of_handles_alone_are_not_ther
 def test_a_table_that_tells_pythons_numbers_from_numpys_is_refused(function: Function) -> None:
     with pytest.raises(ta.errors.NoRuleError, match="is the key of a table that has another entry"):
         ta.grad(ta.differentiable(function))(X)
+
+
+def test_the_least_type_of_handles_is_that_of_their_numbers() -> None:
+    f = ta.differentiable(lambda x: x * np.ones(2, np.mintypecode([x, 1j * x, "f"])))
+    assert f(ta.ComputationRecord().tensor([1.0, 2.0])).dtype == complex
