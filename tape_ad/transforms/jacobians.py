@@ -325,7 +325,7 @@ def hvp(f: Function, x: Tree, v: Any) -> Tree:
     f : callable
         A function of one argument, an array or a tree of them, which returns one real number.
     x : array or tree
-        Where.
+        The point at which to differentiate.
     v : array or tree
         The vector, like `x`; with further axes in front, a stack of vectors.
 
@@ -363,7 +363,7 @@ def hessian_diag(f: Function, x: Tree, *, batch_size: int | None = None) -> Tree
     f : callable
         A function of one argument, an array or a tree of them, which returns one real number.
     x : array or tree
-        Where.
+        The point at which to differentiate.
     batch_size : int, optional
         How many products to compute at once; all when left out. It bounds the memory.
 

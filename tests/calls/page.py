@@ -31,13 +31,12 @@ Of {calls:,} calls in the examples of its documentation {right:,} are right
 """
 
 INTRODUCTION = """\
-The examples are a list of calls that nobody here has chosen. `python -m tests.calls --write` takes
-every call that a docstring's examples make of what they document, and makes it again with a handle
-in place of each argument that is a real number or array, one at a time; each of those is one of the
-*calls* here. So is each argument that is a function, in whose place one stands that closes over a
-handle: it multiplies what it is given first, and what it gives. The slope of a random projection of
-the result, along a random direction, is compared with differences of the library itself. A call is
-made in four ways, and each column counts those that are right:
+`python -m tests.calls --write` takes every call that a docstring's examples make of what they
+document, and makes it again with a handle in place of each argument that is a real number or array,
+one at a time; each of those is one of the *calls* here. In place of an argument that is a function
+stands one that closes over a handle: it multiplies its first argument, and its result. The slope of
+a random projection of the result, along a random direction, is compared with differences of the
+library itself. A call is made in four ways, and each column counts those that are right:
 
 - as it stands: the library's own function is called with a handle;
 - with SciPy's flag: the same with `SCIPY_ARRAY_API=1`, all arrays of the call in one namespace
@@ -46,9 +45,9 @@ made in four ways, and each column counts those that are right:
 - under `ta.scipy`: by the function of ours, `ta.scipy.signal.lfilter`
   (scikit-learn's in `ta.interop.sklearn`).
 
-A call counts as what the worst of these gives if that is wrong, lost or cryptic, and else as the
-best. An error is *clear* if it speaks of the handle, and says what to write. A refusal of an
-argument that the result does not depend on, such as a tolerance, is not counted.
+A call counts as its worst way if that is wrong, lost or cryptic, and otherwise as its best. An
+error is *clear* if it speaks of the handle, and says what to write. Refusing an argument that the
+result does not depend on, such as a tolerance, is not counted.
 """
 
 SORTS = {

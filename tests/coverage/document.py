@@ -63,34 +63,30 @@ HEAD = """\
 
 <!-- Written by `python -m tests.coverage`; do not edit. -->
 
-Nearly all of NumPy and SciPy. A page for each module has every function that handles answer to; a
-function of NumPy or SciPy that is not there raises `NoRuleError` on a handle. `ta.scipy.stats` and
-its like have more functions, under SciPy's names: what SciPy writes in Python is its own code
-there, and takes handles as any code does under `ta.differentiable`
+Nearly all of NumPy and SciPy. A page for each module lists every function that takes handles; any
+other function of NumPy or SciPy raises `NoRuleError` on a handle. What SciPy writes in Python is
+its own code under `ta.scipy`, and takes handles as any code does under `ta.differentiable`
 ([other libraries](other-libraries.md)).
 
-Derivatives are of any order, as partials are written in functions of these pages, and of both
-modes, reverse and forward, for one or for a stack of seeds or tangents. The tests check the second
-order, and the modes against each other.
+Derivatives are of any order and in both modes, for one seed or a stack of them. The tests check the
+second order, and the modes against each other.
 """
 
 COLUMNS_TOLD = """\
 ## What the columns of the pages say
 
 - **kind**: a *rule* records one node or a few; a *composition* is written in functions that have
-  rules, and records theirs; a *piecewise constant* function gives plain data, and so does one that
-  is not about values; a *constant* is a handle that depends on nothing; a *refused* function raises
-  an error, which is given. Below the tables are names without a rule
-  of their own.
-- **with respect to**: the operands that a derivative is there for, counted from the first. For each
-  of them the tests have made the partial and checked it.
-- **dtypes**: what it is checked on. Where real numbers stand, these are float64 and float32, alone
-  and mixed; a result in single precision has a gradient in single precision.
+  rules, and records theirs; a *piecewise constant* function gives plain data, as does one that is
+  not about values; a *constant* is a handle that depends on nothing; a *refused* function raises
+  the error that is given. Names without a rule of their own stand below the tables.
+- **with respect to**: the operands that have a derivative, counted from the first.
+- **dtypes**: what it is checked on. Real numbers are float64 and float32, alone and mixed; a result
+  in single precision has a gradient in single precision.
 - **compared with**: what else computes the value and the gradient in the tests, besides central
-  differences, which every function is compared with. "JAX (3 of 8)" means that it is compared in 3
-  of the 8 choices of shapes, options and dtypes that the function is checked in, and "JAX" in all.
-- **where it is not smooth**: what the derivative is there;
-  [derivative conventions](derivative-conventions.md) has the whole story.
+  differences, which every function is compared with. "JAX (3 of 8)" means in 3 of the 8 choices of
+  shapes, options and dtypes that the function is checked in, and "JAX" in all.
+- **where it is not smooth**: what the derivative is there; see
+  [derivative conventions](derivative-conventions.md).
 """
 
 PAGE_HEAD = """\
@@ -207,7 +203,7 @@ def oracles(function: Any, rows: list[Row]) -> str:
     ]
     if function in {entry[0] for entry in AGAINST_MPMATH}:
         said.append("mpmath")
-    return ", ".join(said) or "central differences only"
+    return ", ".join(said)
 
 
 def cells(function: Any, entry: Any, rows: list[Row], name: str) -> tuple[str, ...]:

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 __all__ = ["HANDLES", "INNER", "METHODS", "NEWER", "OTHERS", "OURS", "PAGES", "SPOKEN", "TOPICS"]
 
 INNER = "Functions that others are made of"
+"""Which users do not call, so no page lists them."""
+
 METHODS = "Methods of ufuncs"
 HANDLES = "Handles"
 OTHERS = "Further functions of NumPy"
@@ -221,5 +223,5 @@ PAGES: Mapping[str, tuple[str, Sequence[str], Sequence[str]]] = {
     ),
     "scipy-stats": ("scipy.stats", ("scipy.stats",), ("scipy.stats",)),
     "sklearn": ("scikit-learn", (), ("sklearn",)),
-    "layers-and-handles": ("Layers and handles", ("tape_ad.nn", HANDLES, INNER), ()),
+    "layers-and-handles": ("Layers and handles", ("tape_ad.nn", HANDLES), ()),
 }

@@ -318,7 +318,7 @@ def test_cross_entropy_with_respect_to_its_targets() -> None:
             [0.5, 0.5],
             ShapeError,
             "cross_entropy: logits of shape (2, 3) need probabilities of shape (2, 3), got targets "
-            "of shape (2,)",
+            "of shape (2,); write targets.astype(int) if these are class numbers",
         ),
         ((0, 3), np.zeros(0, int), ShapeError, "cross_entropy: the batch of shape (0, 3) is empty"),
         (

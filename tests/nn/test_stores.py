@@ -141,10 +141,19 @@ def test_partition_and_summary_name_what_is_missing() -> None:
         nn.partition(nn.Linear("l", 3, 2), {})
     assert str(raised.value) == (
         "the parameter 'l.weight' of shape (3, 2) is not in the store; write nn.init(layer, rng) "
-        "to make a store, or nn.init(layer, rng, store) to fill one"
+        "for a new one, or nn.init(layer, rng, store) to fill it"
     )
     with pytest.raises(StoreMismatchError, match=r"^the parameter 'l\.weight' has shape \(2, 3\)"):
         nn.summary(nn.Linear("l", 3, 2), {"l.weight": np.ones((2, 3))})
+
+
+def test_running_statistics_that_are_missing() -> None:
+    norm = nn.BatchNorm1d("norm", 3)
+    params, _ = nn.partition(norm, nn.init(norm, np.random.default_rng(0)))
+    remedy = r"'norm\.running_mean' .*; write params \| statistics, the two parts"
+    for use in (nn.summary, lambda layer, store: layer(store, np.ones((2, 3)))):
+        with pytest.raises(MissingParameterError, match=remedy):
+            use(norm, params)
 
 
 def test_summary_is_a_table() -> None:

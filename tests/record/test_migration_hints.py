@@ -36,6 +36,7 @@ ANY_RECORD: Any = X.record
 LAYERS: Any = nn
 OPTIMIZERS: Any = optim
 RULE: Any = ta.custom_rule
+COMPILE: Any = ta.compile
 HANDLES: Any = ta.Tensor
 MODEL: Any = nn.Sequential(nn.Linear("hidden", 2, 2), np.tanh)
 STORE = nn.init(MODEL, np.random.default_rng(0))
@@ -120,6 +121,8 @@ def test_other_names_are_absent_as_ever() -> None:
         (lambda: np.sum(X).grad(create_graph=True), r"'create_graph'; here, ComputationRecord\(wi"),
         (lambda: ANY_RECORD.tensor(1.0, requires_grad=True), r"'requires_grad'; here, leave it"),
         (lambda: ANY_RECORD.tensor(1.0, foo=True), r"unexpected keyword argument 'foo'$"),
+        (lambda: ANY_RECORD.tensor(1.0, dtype=float), r"'dtype'; here, make the array so"),
+        (lambda: COMPILE(np.sin, static_argnums=1), r"'static_argnums'; here, leave it out"),
         (lambda: list(range(X[0])), r"write int\(t\.data\), as in range\(int\(t\.data\)\)"),
         (lambda: [1, 2][X[0]], r"write int\(t\.data\)"),
         (lambda: np.sum(X).grad(foo=True), r"unexpected keyword argument 'foo'$"),

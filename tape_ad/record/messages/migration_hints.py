@@ -31,6 +31,7 @@ SCHEDULES = (
 )
 EXACT = "ta.grad, ta.jacobian and ta.hessian are exact, and take functions of handles"
 NO_DEVICES = "arrays are NumPy's, in the machine's own memory"
+NOTHING_STATIC = "leave it out: what is neither an array nor a number is static by itself"
 
 METHODS = """
     abs acos acosh arccos arccosh arcsin arcsinh arctan arctan2 arctanh ceil cos cosh cross diag
@@ -275,6 +276,9 @@ MIGRATION_HINTS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "batch_size": "size=",
             "shuffle": "rng=, which draws a fresh order for every epoch",
             "create_graph": "ComputationRecord(within=outer), or ta.grad of ta.grad",
+            "dtype": "make the array so, np.asarray(data, dtype), or write t.astype(dtype)",
+            "device": NO_DEVICES,
+            **dict.fromkeys(("static_argnums", "static_argnames"), NOTHING_STATIC),
         },
     }
 )

@@ -98,9 +98,11 @@ def checked_batch(logits: Array, targets: Array) -> int:
     expected = logits.shape[:-1] if by_number else logits.shape
     if logits.ndim == 0 or targets.shape != expected:
         kind = "class numbers" if by_number else "probabilities"
+        whole = not by_number and targets.shape == logits.shape[:-1]
+        remedy = "; write targets.astype(int) if these are class numbers" if whole else ""
         raise ShapeError(
             f"cross_entropy: logits of shape {logits.shape} need {kind} of shape {expected}, "
-            f"got targets of shape {targets.shape}"
+            f"got targets of shape {targets.shape}{remedy}"
         )
     if logits.size == 0:
         raise ShapeError(f"cross_entropy: the batch of shape {logits.shape} is empty")
