@@ -24,7 +24,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import tape_ad as ta
-from tape_ad.sparse_derivatives.colouring import column_colors
 
 Array = np.ndarray[Any, Any]
 
@@ -167,15 +166,14 @@ def draw_scene(axes: Any, guess: dict[str, Array], found: Any) -> None:
 
 
 def draw_pattern(axes: Any, jacobian: Any) -> None:
-    """Draw which pixels depend on which numbers, in the colours that they are swept with."""
+    """Draw which pixels depend on which numbers, each of their coordinates in a colour."""
     right = 2 * SEEN * 60
     pattern = jacobian.pattern[:right].tocoo()
-    colors = column_colors(jacobian.pattern)
     axes.scatter(
-        pattern.col, pattern.row, c=colors[pattern.col], s=1.5, cmap="turbo", marker="s", lw=0
+        pattern.col, pattern.row, c=pattern.row % 2, s=1.5, cmap="coolwarm", marker="s", lw=0
     )
     axes.set(xlim=(0, CAMERAS * 11 + 3 * 60), ylim=(right, 0), xlabel="cameras, then points")
-    axes.set(ylabel="pixels", title=f"entries, in {jacobian.colors} colours (a part)")
+    axes.set(ylabel="pixels", title=f"entries, by {jacobian.colors} sweeps (a part)")
 
 
 if __name__ == "__main__":

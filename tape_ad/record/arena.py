@@ -1,6 +1,6 @@
 """The arena: a graph as parallel lists, a node an integer."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from functools import lru_cache
 from sys import getrefcount
 from threading import get_ident
@@ -138,6 +138,19 @@ class Arena:
                 or partials[starts[node]] is not None
             )
         )
+
+    def cut_at(self, nodes: Container[int]) -> "Arena":
+        """Give an arena of the same nodes for sweeps, in which some are leaves."""
+        cut = Arena(within=self.within)
+        for name in ("functions", "shapes", "dtypes", "marks", "sources", "observer"):
+            setattr(cut, name, getattr(self, name))
+        for node in range(len(self.shapes)):
+            if node not in nodes:
+                edges = slice(*self.starts[node : node + 2])
+                cut.parents += self.parents[edges]
+                cut.partials += self.partials[edges]
+            cut.starts.append(len(cut.parents))
+        return cut
 
     def keep_for(self, still: Callable[[int], bool]) -> None:
         """Keep what is noted for some nodes, and nothing else."""

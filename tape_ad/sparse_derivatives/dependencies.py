@@ -3,14 +3,14 @@
 import functools
 import itertools
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from operator import attrgetter
 from types import FunctionType
-from typing import Any
+from typing import Any, Self
 
 import attrs
 import numpy as np
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 from scipy.sparse import csr_array, eye_array, vstack
 
 from tape_ad.base.arrays.overridable import is_traced
@@ -20,9 +20,11 @@ from tape_ad.record.arena import Arena
 from tape_ad.record.primals import is_number_like
 from tape_ad.record.spaces import shape_of
 from tape_ad.record.tensor import Tensor
+from tape_ad.record.watching import require_unchanged
 from tape_ad.rules.maps import Array, Deferred, Shape
 from tape_ad.rules.maps.patterns import ALL, READS, Pattern, pattern_of
-from tape_ad.sparse_derivatives.colouring import matrix_of
+from tape_ad.sparse_derivatives.colouring import matrix_of, rows_of_entries
+from tape_ad.sparse_derivatives.copies import Copies, shared, side_by_side
 from tape_ad.transforms.blocks import BlockPartial, Use, has_derivative
 from tape_ad.transforms.custom_rules import Custom
 from tape_ad.transforms.opaque import Recorded
@@ -110,24 +112,51 @@ class FlatFunction:
         -------
         array, shape (q, columns)
         """
-        return in_parts(self._pulled, seeds)
+        places = {leaf.index: part for leaf, part in self.inputs}
+        return in_parts(lambda part: self._pulled(part, self.traced.record, places), seeds)
 
-    def _pulled(self, seeds: Array) -> Array:
+    def pulled_to_copies(self, seeds: Array, places: Mapping[int, slice]) -> Array:
+        """Pull a stack of cotangents of all outputs to the copies of inputs, and not further.
+
+        Parameters
+        ----------
+        seeds : array, shape (q, rows)
+        places : mapping of int to slice
+            Where the elements of each copy are among all columns; those in one place are added up.
+
+        Returns
+        -------
+        array, shape (q, columns)
+        """
+        require_unchanged(self.traced.record, self.ends)
+        return in_parts(lambda part: self._pulled(part, self.copies.arena, places), seeds)
+
+    def _pulled(self, seeds: Array, arena: Arena, places: Mapping[int, slice]) -> Array:
         count = len(seeds)
         pairs = []
         for leaf, part in self.outputs:
             if self.traced.depends(leaf):
                 ct = seeds[:, part].reshape((count, *leaf.shape)).astype(leaf.dtype, copy=False)
                 pairs.append((leaf, ct))
-        kept = self.traced.swept(pairs, release=False)
-        zeros = (np.zeros((count, *leaf.shape), leaf.dtype) for leaf, _ in self.inputs)
-        return joined(
-            [
-                kept.get(leaf.index, zero)
-                for (leaf, _), zero in zip(self.inputs, zeros, strict=True)
-            ],
-            count,
-        )
+        kept = self.traced.swept(pairs, release=False, arena=arena)
+        found: dict[tuple[int, int], Array] = {}
+        for node, place in places.items():
+            ct = kept.get(node)
+            if ct is None:
+                ct = np.zeros((count, *arena.shapes[node]), arena.dtypes[node])
+            flat, where = ct.reshape((count, place.stop - place.start)), (place.start, place.stop)
+            found[where] = found[where] + flat if where in found else flat
+        return joined(list(found.values()), count)
+
+    @functools.cached_property
+    def copies(self) -> Copies:
+        """What there is of the inputs' elements before anything is computed with them."""
+        return Copies.of(self.traced.record, [leaf.index for leaf, _ in self.inputs], self.ends)
+
+    @property
+    def ends(self) -> set[int]:
+        """The nodes of the outputs."""
+        return {leaf.index for leaf, _ in self.outputs if self.traced.depends(leaf)}
 
     @property
     def dtype(self) -> Any:
@@ -436,13 +465,36 @@ def dependencies(flat: FlatFunction) -> Sparse:
     -------
     csr_array of bool, shape (flat.rows, flat.columns)
     """
-    record, columns = flat.traced.record, flat.columns
+    places = {leaf.index: part for leaf, part in flat.inputs}
+    return swept_to_outputs(flat, flat.traced.record, places, flat.columns)
+
+
+def swept_to_outputs(
+    flat: FlatFunction,
+    arena: Arena,
+    places: Mapping[int, slice],
+    columns: int,
+    most: float = math.inf,
+) -> Sparse:
+    """Find which elements of a traced function's output depend on which of some nodes.
+
+    Parameters
+    ----------
+    flat : FlatFunction
+    arena : Arena
+        The record, or one with the same nodes.
+    places : dict of int to slice
+        Where the elements of those nodes are among all columns.
+    columns : int
+    most : float
+        See `swept_patterns`.
+    """
     starts: dict[int, Sparse] = {}
-    for leaf, part in flat.inputs:
-        numbers = np.arange(leaf.size)
-        starts[leaf.index] = matrix_of(Pattern(numbers, numbers + part.start), (leaf.size, columns))
-    ends = [leaf.index for leaf, _ in flat.outputs if flat.traced.depends(leaf)]
-    found = swept_patterns(record, starts, ends, columns)
+    for node, place in places.items():
+        numbers = np.arange(place.stop - place.start)
+        pattern = Pattern(numbers, numbers + place.start)
+        starts[node] = matrix_of(pattern, (len(numbers), columns))
+    found = swept_patterns(arena, starts, list(flat.ends), columns, most)
     blocks = [
         found[leaf.index]
         if flat.traced.depends(leaf) and leaf.index in found
@@ -455,8 +507,96 @@ def dependencies(flat: FlatFunction) -> Sparse:
     return whole
 
 
+@frozen(eq=False)
+class Dependencies:
+    """Which elements of outputs depend on which of inputs, and through which copies.
+
+    Attributes
+    ----------
+    pattern : csr_array of bool, shape (rows, columns)
+    on_copies : csr_array of bool, shape (rows, copies)
+        The pattern itself, where nothing is known of copies.
+    sources : array of int, shape (copies,)
+        For each copy, the column that it is a copy of; -1 for a constant.
+    places : dict of int to slice, or None
+        Where the elements of each node are among all copies, if there are any.
+    """
+
+    pattern: Sparse
+    on_copies: Sparse
+    sources: Array
+    places: dict[int, slice] | None = None
+
+    @classmethod
+    def direct(cls, pattern: Sparse) -> Self:
+        """Take a pattern of which nobody knows through which copies."""
+        return cls(pattern, pattern, np.arange(pattern.shape[1]))
+
+    @classmethod
+    def through_copies(cls, flat: FlatFunction) -> Self:
+        """Find which copies outputs depend on; or which inputs alone, where that is too much."""
+        columns = {leaf.index: np.arange(part.start, part.stop) for leaf, part in flat.inputs}
+        of_nodes = flat.copies.sources(columns)
+        sources, places = np.concatenate([NONE, *of_nodes.values()]), side_by_side(of_nodes)
+        try:
+            on_copies = swept_to_outputs(flat, flat.copies.arena, places, len(sources), MOST_EACH)
+        except TooMany:
+            return cls.direct(dependencies(flat))
+        known = np.flatnonzero(sources >= 0)
+        taken = matrix_of(Pattern(known, sources[known]), (len(sources), flat.columns))
+        pattern = csr_array(on_copies @ taken, dtype=bool)
+        pattern.sort_indices()
+        return cls(pattern, on_copies, sources, places).merged(shared(of_nodes))
+
+    def merged(self, places: dict[int, slice]) -> Self:
+        """Give the copies other places, if no column gets longer by what it has in common."""
+        numbers = [np.arange(place.start, place.stop) for place in places.values()]
+        merged = np.concatenate([NONE, *numbers])
+        sources = np.zeros(merged.max(initial=-1) + 1, int)
+        sources[merged] = self.sources
+        pairs = Pattern(rows_of_entries(self.on_copies), merged[self.on_copies.indices])
+        on_copies = matrix_of(pairs, (self.pattern.shape[0], len(sources)))
+        if longest_column(on_copies) > longest_column(self.on_copies):
+            return self
+        return evolve(self, on_copies=on_copies, sources=sources, places=places)
+
+    def terms(self) -> tuple[Array, Array, Array]:
+        """List the entries on copies, ordered by what they are added to.
+
+        Returns
+        -------
+        rows, copies, entries : array of int
+            Where each is, and the number of the pattern's entry that it is a term of.
+        """
+        width = self.pattern.shape[1]
+        kept = self.sources[self.on_copies.indices] >= 0
+        rows, copies = rows_of_entries(self.on_copies)[kept], self.on_copies.indices[kept]
+        places = rows_of_entries(self.pattern) * width + self.pattern.indices
+        entries = np.searchsorted(places, rows * width + self.sources[copies])
+        order = np.argsort(entries, kind="stable")
+        return rows[order], copies[order], entries[order]
+
+
+def longest_column(pattern: Sparse) -> int:
+    """Count the entries of the longest column."""
+    return int(np.bincount(pattern.indices, minlength=1).max())
+
+
+NONE = np.zeros(0, int)
+
+MOST_EACH = 100
+"""On how many copies each element may depend on average, where there are many."""
+
+MANY = 10**6
+"""So many pairs are never too many."""
+
+
+class TooMany(Exception):  # noqa: N818 - it is no error, and never leaves this module
+    """A node depends on more elements than it is worth to know."""
+
+
 def swept_patterns(
-    arena: Arena, starts: dict[int, Sparse], ends: list[int], columns: int
+    arena: Arena, starts: dict[int, Sparse], ends: list[int], columns: int, most: float = math.inf
 ) -> dict[int, Sparse]:
     """Push patterns forward, from some nodes to others.
 
@@ -468,11 +608,17 @@ def swept_patterns(
     ends : list of int
         The nodes that are asked for.
     columns : int
+    most : float
+        On how many columns the elements of a large node may depend on average.
 
     Returns
     -------
     dict of int to csr_array
         An absent one depends on nothing.
+
+    Raises
+    ------
+    TooMany
     """
     reached = dict(starts)
     last = max(ends, default=-1)
@@ -491,7 +637,7 @@ def swept_patterns(
             if own is None:
                 continue
             linear = arena.map_at(node, edge)
-            pushed = carried(linear, own, arena.shapes[parent], arena.shapes[node])
+            pushed = carried(linear, own, arena.shapes[parent], arena.shapes[node], most)
             if total is None:
                 total = pushed
             elif total is not pushed:
@@ -503,12 +649,15 @@ def swept_patterns(
     return reached
 
 
-def carried(linear: Any, own: Sparse, parent: Any, node: Any) -> Sparse:
-    """Push what a parent depends on through a map."""
+def carried(linear: Any, own: Sparse, parent: Any, node: Any, most: float) -> Sparse:
+    """Push what a parent depends on through a map; see `swept_patterns`."""
+    limit = max(most * math.prod(node), MANY)
     if type(linear) is BlockPartial:
         steps, maps = steps_of(linear), maps_of(linear)
         if steps is not None:
-            return through(linear, steps) @ own
+            block = through(linear, steps)
+            require_few(block.indices, own, limit)
+            return block @ own
         linear = linear if maps is None else maps[linear.position]
         if linear is None:
             return csr_array((math.prod(node), own.shape[1]), dtype=bool)
@@ -518,7 +667,19 @@ def carried(linear: Any, own: Sparse, parent: Any, node: Any) -> Sparse:
         if same and np.array_equal(pattern.columns, pattern.rows):
             return own
         return own[pattern.columns]
+    require_few(pattern.columns, own, limit)
     return matrix_of(pattern, (math.prod(node), own.shape[0])) @ own
+
+
+def require_few(places: Array, own: Sparse, limit: float) -> None:
+    """Refuse to go through too many pairs.
+
+    Raises
+    ------
+    TooMany
+    """
+    if np.diff(own.indptr)[places].sum() > limit:
+        raise TooMany
 
 
 def through(partial: BlockPartial, steps: Iterable[Step]) -> Sparse:

@@ -14,7 +14,12 @@ from tape_ad.base.naming import called
 from tape_ad.base.trees import map_leaves
 from tape_ad.rules.maps import Array
 from tape_ad.sparse_derivatives.colouring import filled, same_pattern
-from tape_ad.sparse_derivatives.dependencies import FlatFunction, behind, structure_key
+from tape_ad.sparse_derivatives.dependencies import (
+    Dependencies,
+    FlatFunction,
+    behind,
+    structure_key,
+)
 from tape_ad.transforms.opaque import DESCRIPTION
 
 Sparse = Any
@@ -104,9 +109,13 @@ class Sweeps:
         Each a sum of the unit vectors of one colour.
     pushed_at, pulled_at : array of int
         For each entry that is pushed, the place of its colour and row among all products, one
-        behind the other; for each that is pulled, that of its colour and column.
+        behind the other; for each term of one that is pulled, that of its colour and column.
     order : array of int
         Where each entry is, if those that are pulled come behind those that are pushed.
+    places : dict of int to slice, or None
+        Where the elements of each copy of inputs are, if it is to those that cotangents are pulled.
+    sums : array of int or None
+        Which entry each term is added to, where some that are pulled have several.
     """
 
     tangents: Array
@@ -114,6 +123,8 @@ class Sweeps:
     pushed_at: Array
     pulled_at: Array
     order: Array
+    places: dict[int, slice] | None = None
+    sums: Array | None = None
 
     @property
     def count(self) -> int:
@@ -126,10 +137,19 @@ class Sweeps:
         if len(self.pushed_at):
             parts.append(flat.pushed(self.tangents).reshape(-1)[self.pushed_at])
         if len(self.pulled_at):
-            parts.append(flat.pulled(self.cotangents).reshape(-1)[self.pulled_at])
+            parts.append(self.pulled(flat))
         if len(parts) < 2:
             return parts[0] if parts else np.zeros(0, flat.dtype)
         return np.concatenate(parts)[self.order]
+
+    def pulled(self, flat: FlatFunction) -> Array:
+        """Pull, and read off each entry that is found that way."""
+        if self.places is None:
+            return flat.pulled(self.cotangents).reshape(-1)[self.pulled_at]
+        terms = flat.pulled_to_copies(self.cotangents, self.places).reshape(-1)[self.pulled_at]
+        if self.sums is None:
+            return terms
+        return np.bincount(self.sums, terms).astype(terms.dtype, copy=False)
 
     def explain(self) -> str:
         """Describe how many sweeps of either direction there are."""
@@ -176,11 +196,11 @@ class SparseDerivative:
         """Record what is differentiated once more."""
         raise NotImplementedError
 
-    def found(self, flat: FlatFunction) -> Sparse:
+    def found(self, flat: FlatFunction) -> Dependencies:
         """Find the sparsity pattern of the derivative at a point."""
         raise NotImplementedError
 
-    def way(self, pattern: Sparse) -> Sweeps:
+    def way(self, found: Dependencies) -> Sweeps:
         """Colour a pattern and choose the direction of the sweeps."""
         raise NotImplementedError
 
@@ -217,18 +237,20 @@ class SparseDerivative:
         key = None if self.given is not None else structure_key(flat.traced.record)
         known = next((each for each in self._known if each.key == key), None)
         if known is None:
-            known = self.prepared(key, flat if plain is None else plain())
+            known = self.prepared(key, flat, flat if plain is None else plain())
         check_shape(known.pattern, flat)
         others = [each for each in self._known if each is not known]
         self._known = [known, *others[: KEPT - 1]]
         return known
 
-    def prepared(self, key: Any, flat: FlatFunction) -> Prepared:
-        """Find the pattern, and colour it."""
+    def prepared(self, key: Any, flat: FlatFunction, plain: FlatFunction) -> Prepared:
+        """Find the pattern of a function, by what it does with plain arrays, and colour it."""
         with apart():
-            pattern = self.found(flat) if self.given is None else self.given
-            check_shape(pattern, flat)
-            return Prepared(key, pattern, self.way(pattern))
+            found = self.found(plain) if self.given is None else Dependencies.direct(self.given)
+            check_shape(found.pattern, plain)
+            if found.places is not None and flat.copies.nodes != plain.copies.nodes:
+                found = Dependencies.direct(found.pattern)
+            return Prepared(key, found.pattern, self.way(found))
 
     def compiled_by(self, compiler: Function) -> "CompiledDerivative":
         """Make what `tape_ad.compile` gives for this function.

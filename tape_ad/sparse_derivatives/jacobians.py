@@ -17,7 +17,12 @@ from tape_ad.sparse_derivatives.colouring import (
     star_colors,
     symmetric,
 )
-from tape_ad.sparse_derivatives.dependencies import FlatFunction, dependencies
+from tape_ad.sparse_derivatives.dependencies import (
+    Dependencies,
+    FlatFunction,
+    dependencies,
+    longest_column,
+)
 from tape_ad.sparse_derivatives.derivatives import SparseDerivative, Sweeps, as_pattern
 from tape_ad.transforms.gradients import grad
 from tape_ad.transforms.tracing import Transformed, as_argnums, check_callable, chosen, trace
@@ -82,7 +87,8 @@ def sparse_jacobian(
     """Make the function that computes a Jacobian of which most entries are zero.
 
     The first call finds the pattern and colours it: columns that have no row in common get one
-    colour, and are computed by one tangent. Later calls record the function and sweep once, with
+    colour, and are computed by one tangent; or rows, by one cotangent, that have no copy of an
+    element in common, as ``x[1:]`` is one and ``x[:-1]`` another. Later calls record the function and sweep once, with
     as many seeds as there are colours. Where the function has made other calls than before (another
     branch, other shapes or indices), the pattern is found anew.
 
@@ -124,7 +130,7 @@ def sparse_jacobian(
            [ 0., -1.,  4.,  0.],
            [ 0.,  0., -1.,  6.]])
     >>> jacobian.colors
-    2
+    1
     """
     check_callable("sparse_jacobian", f)
     if mode not in {"auto", *WAYS}:
@@ -132,41 +138,52 @@ def sparse_jacobian(
     return SparseJacobian(f, as_argnums(argnums), as_pattern(pattern), check, mode)
 
 
-def forward(pattern: Sparse) -> Split:
+def forward(found: Dependencies) -> Split:
     """Compute all entries by forward sweeps."""
-    none = np.full(pattern.shape[0], -1)
-    return Split(none, column_colors(pattern), np.zeros(pattern.nnz, bool))
+    none = np.full(found.pattern.shape[0], -1)
+    return Split(none, column_colors(found.pattern), np.zeros(found.pattern.nnz, bool))
 
 
-def reverse(pattern: Sparse) -> Split:
-    """Compute all entries by reverse sweeps."""
-    none = np.full(pattern.shape[1], -1)
-    return Split(row_colors(pattern), none, np.ones(pattern.nnz, bool))
+def reverse(found: Dependencies) -> Split:
+    """Compute all entries by reverse sweeps, to the copies that a function makes of its inputs."""
+    none = np.full(found.pattern.shape[1], -1)
+    return Split(row_colors(found.on_copies), none, np.ones(found.pattern.nnz, bool))
 
 
-WAYS: dict[str, Callable[[Sparse], Split]] = {
+def both(found: Dependencies) -> Split:
+    """Compute some entries by forward sweeps, and some by reverse ones."""
+    return split_colors(found.pattern)
+
+
+WAYS: dict[str, Callable[[Dependencies], Split]] = {
     "forward": forward,
     "reverse": reverse,
-    "both": split_colors,
+    "both": both,
 }
 
 WORTH = 0.6
 """Another way is tried if it can have that many times as few colours as the best one found."""
 
+BOTH = 2
+"""So many colours it takes at least to compute entries both ways."""
 
-def fewest(pattern: Sparse) -> Split:
+
+def fewest(found: Dependencies) -> Split:
     """Colour the columns, the rows or both, whichever takes the fewest colours.
 
     A way takes at least as many as the entries of the longest row, or column, that it colours.
     """
-    most_in_column = int(np.bincount(pattern.indices, minlength=1).max())
-    most_in_row = int(np.diff(pattern.indptr).max(initial=0))
-    bounds = [(most_in_row, forward), (most_in_column, reverse)]
-    bounds = [*sorted(bounds, key=lambda pair: pair[0]), (least_split(pattern), split_colors)]
-    best = bounds[0][1](pattern)
-    for bound, way in bounds[1:]:
-        if bound < WORTH * best.count:
-            best = min(best, way(pattern), key=lambda split: split.count)
+    most_in_column = longest_column(found.on_copies)
+    most_in_row = int(np.diff(found.pattern.indptr).max(initial=0))
+    (_, first), (bound, second) = sorted(
+        [(most_in_row, forward), (most_in_column, reverse)], key=lambda pair: pair[0]
+    )
+    best = first(found)
+    if bound < WORTH * best.count:
+        best = min(best, second(found), key=lambda split: split.count)
+    worth = WORTH * best.count
+    if worth > BOTH and least_split(found.pattern) < worth:
+        best = min(best, both(found), key=lambda split: split.count)
     return best
 
 
@@ -185,21 +202,28 @@ class SparseJacobian(SparseDerivative):
         """Record the function at a point."""
         return FlatFunction(trace(self.function, args, kwargs, chosen(self.argnums, args)))
 
-    def found(self, flat: FlatFunction) -> Sparse:
+    def found(self, flat: FlatFunction) -> Dependencies:
         """Find what depends on what."""
-        return dependencies(flat)
+        if self.mode == "forward":
+            return Dependencies.direct(dependencies(flat))
+        return Dependencies.through_copies(flat)
 
-    def way(self, pattern: Sparse) -> Sweeps:
+    def way(self, found: Dependencies) -> Sweeps:
         """Colour the columns, the rows or both; of those, what has the fewest colours."""
-        split = WAYS.get(self.mode, fewest)(pattern)
-        rows, columns = rows_of_entries(pattern), pattern.indices
-        pushed, pulled = ~split.pulled, split.pulled
+        split, pattern = WAYS.get(self.mode, fewest)(found), found.pattern
+        pushed = ~split.pulled
+        rows, columns = rows_of_entries(pattern)[pushed], pattern.indices[pushed]
+        terms = found.terms()
+        of_terms, copies, entries = (each[split.pulled[terms[-1]]] for each in terms)
+        several = len(entries) > np.count_nonzero(split.pulled)
         return Sweeps(
             unit_sums(split.column_colors),
             unit_sums(split.row_colors),
-            split.column_colors[columns[pushed]] * pattern.shape[0] + rows[pushed],
-            split.row_colors[rows[pulled]] * pattern.shape[1] + columns[pulled],
-            np.argsort(np.argsort(pulled, kind="stable")),
+            split.column_colors[columns] * pattern.shape[0] + rows,
+            split.row_colors[of_terms] * found.on_copies.shape[1] + copies,
+            np.argsort(np.argsort(split.pulled, kind="stable")),
+            found.places,
+            np.unique(entries, return_inverse=True)[1] if several else None,
         )
 
 
@@ -276,12 +300,13 @@ class SparseHessian(SparseDerivative):
         gradient = grad(self.function, self.argnums)
         return FlatFunction(trace(gradient, args, kwargs, chosen(self.argnums, args)))
 
-    def found(self, flat: FlatFunction) -> Sparse:
+    def found(self, flat: FlatFunction) -> Dependencies:
         """Find what the gradient depends on."""
-        return symmetric(dependencies(flat))
+        return Dependencies.direct(symmetric(dependencies(flat)))
 
-    def way(self, pattern: Sparse) -> Products:
+    def way(self, found: Dependencies) -> Products:
         """Colour the vertices of the graph, and choose for each entry where to read it."""
+        pattern = found.pattern
         colors = star_colors(pattern)
         rows, columns = rows_of_entries(pattern), pattern.indices
         low, high = np.minimum(rows, columns), np.maximum(rows, columns)

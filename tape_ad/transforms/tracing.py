@@ -15,7 +15,7 @@ from tape_ad.base.arrays.overridable import ACTIVE, Active, lift, lift_number
 from tape_ad.base.errors import DtypeError, OutputError, RecordMismatchError
 from tape_ad.base.naming import called, global_name
 from tape_ad.base.trees import flatten, map_leaves, unflatten
-from tape_ad.record.arena import innermost
+from tape_ad.record.arena import Arena, innermost
 from tape_ad.record.gradients import Gradients
 from tape_ad.record.primals import PLAIN_TYPES, is_number_like
 from tape_ad.record.record import ComputationRecord
@@ -175,9 +175,16 @@ class Trace:
         return found
 
     def swept(
-        self, pairs: Iterable[tuple[Any, Array]], *, release: bool, chosen: bool = False
+        self,
+        pairs: Iterable[tuple[Any, Array]],
+        *,
+        release: bool,
+        chosen: bool = False,
+        arena: Arena | None = None,
     ) -> dict[int, Array]:
         """Sweep back from leaves of the output, each with a cotangent that fits or None.
+
+        It is the record that is swept, or an arena that has the same nodes.
 
         Returns
         -------
@@ -194,7 +201,8 @@ class Trace:
             return {}
         root = max(seeds)
         seed = seeds.pop(root)
-        return reverse_sweep(self.record, root, seed, release=release, more=seeds, chosen=chosen)
+        arena = self.record if arena is None else arena
+        return reverse_sweep(arena, root, seed, release=release, more=seeds, chosen=chosen)
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
         """Sweep tangents, in the structure of the inputs, forward to the output."""

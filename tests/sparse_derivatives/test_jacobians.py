@@ -15,6 +15,9 @@ import tape_ad.scipy.stats
 from tape_ad.errors import OutputError, PatternError
 from tape_ad.rules.maps.patterns import Pattern
 from tape_ad.scipy import optimize
+from tape_ad.sparse_derivatives import dependencies as found_dependencies
+from tape_ad.sparse_derivatives.dependencies import FlatFunction
+from tape_ad.transforms.tracing import trace
 
 Array = Any
 MATRIX = eye_array(6, k=1, format="csr") + 2 * eye_array(6, format="csr")
@@ -24,6 +27,12 @@ def filled(x: Array) -> Array:
     out = np.zeros_like(x)
     out[1:] = x[:-1] * x[1:]
     return out
+
+
+def written_over(x: Array) -> Array:
+    y = np.copy(x)
+    y[2] = 3
+    return y[1:] * y[:-1]
 
 
 FUNCTIONS: dict[str, Callable[[Array], Array]] = {
@@ -41,6 +50,11 @@ FUNCTIONS: dict[str, Callable[[Array], Array]] = {
     "a scalar": lambda x: np.sum(x[::3] ** 2),
     "a full row and a full column": lambda x: np.concatenate([x * x[0], [1.0] @ x[None, 3:]]),
     "gathered": lambda x: x[[0, 0, 5, 1]] * x[[1, 2, 3, 4]],
+    "gathered twice": lambda x: x[[0, 1, 5]] * x[[0, 2, 5]] * x[1:4],
+    "picked of what is picked": lambda x: np.sin(x[1:]).sum() * x.reshape(2, 3).T[1:, 0] * x[::3],
+    "moved alone": lambda x: x[::-1][:4],
+    "a part without elements": lambda x: np.concatenate([np.sin(x[:0]), x[1:] * x[:-1]]),
+    "written over": written_over,
     "sorted": lambda x: np.sort(x) * np.arange(6),
     "a mask": lambda x: x[x > 0] ** 2,
     "np.where": lambda x: np.where(x > 0, x**2, np.roll(x, 1)),
@@ -90,6 +104,8 @@ def test_the_pattern_has_every_entry(function: Callable[[Array], Array]) -> None
         ("rows", 6),
         ("a scalar", 2),
         ("gathered", 8),
+        ("gathered twice", 6),
+        ("written over", 8),
         ("sorted", 6),
         ("filled", 10),
         ("nothing", 0),
@@ -100,13 +116,74 @@ def test_the_pattern_is_no_larger_than_the_structure_says(name: str, entries: in
     assert ta.sparsity(FUNCTIONS[name])(X).nnz == entries
 
 
-def test_a_band_takes_three_tangents() -> None:
-    jacobian = ta.sparse_jacobian(lambda x: x[2:] * x[1:-1] - x[:-2])
-    jacobian(np.arange(100.0))
-    assert jacobian.colors == 3
-    assert jacobian.pattern.shape == (98, 100)
-    assert "3 tangents pushed" in jacobian.explain()
-    assert "98 x 100" in repr(jacobian)
+def band(x: Array) -> Array:
+    return x[2:] * x[1:-1] - x[:-2] + np.sin(x[1:-1])
+
+
+def test_a_band_takes_three_tangents_or_one_cotangent() -> None:
+    pushed = ta.sparse_jacobian(band, mode="forward")
+    pulled = ta.sparse_jacobian(band)
+    x = np.arange(100.0)
+    np.testing.assert_allclose(pulled(x).toarray(), pushed(x).toarray(), rtol=1e-15)
+    assert pushed.colors == 3
+    assert "3 tangents pushed" in pushed.explain()
+    assert "98 x 100" in repr(pushed)
+    assert pushed.pattern.shape == pulled.pattern.shape == (98, 100)
+    assert "1 cotangents pulled" in pulled.explain()
+
+
+def test_copies_that_one_row_has_together_are_added_and_others_stay_apart() -> None:
+    def apart(x: Array) -> Array:
+        return np.concatenate([x[1:] ** 2, x[1:] ** 3])
+
+    for function in (band, apart):
+        jacobian = ta.sparse_jacobian(function)
+        np.testing.assert_array_equal(jacobian(X).toarray(), ta.jacobian(function)(X))
+        assert jacobian.colors == 1
+
+
+def test_what_depends_on_too_many_copies_is_pulled_to_the_inputs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def means(x: Array) -> Array:
+        return np.mean(x[np.arange(60).reshape(3, 20) % 6], axis=1) * x[:3]
+
+    few, many = ta.sparse_jacobian(means), ta.sparse_jacobian(means)
+    few(X)
+    assert few.colors == 1
+    monkeypatch.setattr(found_dependencies, "MANY", 50)
+    monkeypatch.setattr(found_dependencies, "MOST_EACH", 10)
+    np.testing.assert_allclose(many(X).toarray(), ta.jacobian(means)(X), rtol=1e-14)
+    assert many.colors == 3
+
+
+def test_other_copies_than_those_of_plain_arrays_are_not_pulled_to() -> None:
+    jacobian: Any = ta.sparse_jacobian(np.sin)
+    flat, plain = (
+        FlatFunction(trace(function, (X,), {}, (0,)))
+        for function in (lambda x: np.sin(x[::-1])[::-1], lambda x: np.sin(x)[:])
+    )
+    way = jacobian.prepared(None, flat, plain).way
+    np.testing.assert_array_equal(way.entries(flat), np.cos(X))
+
+
+def test_an_array_that_is_written_to_before_the_sweep_is_noticed() -> None:
+    given = X.copy()
+
+    def f(x: Array) -> Array:
+        out = x[1:] * x[:-1]
+        given[2] = 5
+        return out
+
+    with pytest.raises(ta.errors.MutatedInputError, match="written to"):
+        ta.sparse_jacobian(f)(given)
+
+
+def test_a_nan_is_noticed_where_that_is_asked_for() -> None:
+    jacobian = ta.sparse_jacobian(lambda x: np.sqrt(x[1:]))
+    inf = pytest.raises(ta.errors.NonFiniteError, match="sqrt")
+    with np.errstate(all="ignore"), ta.debug_nans(), inf:
+        jacobian(np.zeros(3))
 
 
 def test_both_sides_take_fewer_colours_than_one() -> None:
@@ -163,8 +240,22 @@ def test_trees_are_one_array_after_another() -> None:
     np.testing.assert_array_equal(both.toarray()[:, 6], [0, 2, 0, 0])
 
 
+def test_a_result_may_be_an_argument_or_a_part_of_it() -> None:
+    def f(p: tuple[Array, Array]) -> list[Array]:
+        x, y = p
+        return [x, y[1:], x * y[::-1], x]
+
+    x, y = X[:3], X[3:]
+    found = ta.sparse_jacobian(f)((x, y)).toarray()
+    one, turned = np.eye(3), np.eye(3)[::-1]
+    parts = [[one, 0 * one], [0 * one[1:], one[1:]], [np.diag(y[::-1]), x[:, None] * turned]]
+    np.testing.assert_array_equal(found, np.block([*parts, [one, 0 * one]]))
+
+
 def test_single_precision_stays() -> None:
-    assert ta.sparse_jacobian(np.sin)(np.zeros(3, np.float32)).dtype == np.float32
+    x = np.ones(3, np.float32)
+    assert ta.sparse_jacobian(np.sin)(x).dtype == np.float32
+    assert ta.sparse_jacobian(lambda x: x[[0, 1]] * x[[0, 2]])(x).dtype == np.float32
 
 
 def test_what_a_user_knows_is_taken() -> None:
