@@ -88,9 +88,9 @@ def sparse_jacobian(
 
     The first call finds the pattern and colours it: columns that have no row in common get one
     colour, and are computed by one tangent; or rows, by one cotangent, that have no copy of an
-    element in common, as ``x[1:]`` is one and ``x[:-1]`` another. Later calls record the function and sweep once, with
-    as many seeds as there are colours. Where the function has made other calls than before (another
-    branch, other shapes or indices), the pattern is found anew.
+    element in common, as ``x[1:]`` is one and ``x[:-1]`` another. Later calls record the function
+    and sweep once, with as many seeds as there are colours. Where the function has made other calls
+    than before (another branch, other shapes or indices), the pattern is found anew.
 
     Parameters
     ----------
