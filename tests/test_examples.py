@@ -174,7 +174,7 @@ def test_11_bundle_adjustment(tmp_path: Path) -> None:
     result = run("11_bundle_adjustment.py", tmp_path)
     assert result.returncode == 0, result.stderr
     assert result.stderr == ""
-    assert "13 colours" in result.stdout
+    assert "2 colours" in result.stdout
     (off,) = re.findall(r"(?m): (\S+) pixels off, noise 0\.3$", result.stdout)
     assert float(off) < 0.3
     assert (tmp_path / "bundle_adjustment.png").read_bytes().startswith(b"\x89PNG")

@@ -99,7 +99,9 @@ def test_bundle_adjustment_turns_as_scipy_does() -> None:
 
 def test_bundle_adjustments_blocks_are_the_sparse_jacobian() -> None:
     arguments = ba.prepare(INPUTS["ba"])
-    matrix = ta.sparse_jacobian(ba.objective)(*arguments)
+    jacobian = ta.sparse_jacobian(ba.objective)
+    matrix = jacobian(*arguments)
+    assert jacobian.colors == 2
     columns, starts, width = ba.structure(*arguments[:2])
     blocks = scipy.sparse.csr_array(
         (ba.blocks(*arguments), columns, starts), (len(starts) - 1, width)
