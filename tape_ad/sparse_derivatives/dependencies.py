@@ -41,7 +41,7 @@ A stack of many that are large goes through memory at each node, where one after
 the cache."""
 
 
-@define(eq=False)
+@define(eq=False, slots=False)  # for the property that is cached
 class FlatFunction:
     """The columns and the rows of a traced function's Jacobian.
 
