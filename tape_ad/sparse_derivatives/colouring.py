@@ -5,6 +5,7 @@ Jacobian? Graph coloring for computing derivatives", SIAM Review 47 (2005), is t
 names are from.
 """
 
+import copy
 import heapq
 import itertools
 from collections.abc import Iterator, Sequence
@@ -35,7 +36,10 @@ def symmetric(pattern: Sparse) -> Sparse:
 
 def filled(pattern: Sparse, entries: Array) -> Sparse:
     """Fill a pattern with entries; nothing of it is shared with the result."""
-    return csr_array((entries, pattern.indices.copy(), pattern.indptr.copy()), pattern.shape)
+    result = copy.copy(pattern)  # with what is known of its order, and needs no look
+    result.indices, result.indptr = pattern.indices.copy(), pattern.indptr.copy()
+    result.data = entries
+    return result
 
 
 def rows_of_entries(pattern: Sparse) -> Array:
