@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 import numpy as np
-from attrs import define, field
+from attrs import define, evolve, field
 
 from tape_ad.rules.maps import Array
 from tape_ad.sparse_derivatives.colouring import (
@@ -18,6 +18,7 @@ from tape_ad.sparse_derivatives.colouring import (
     symmetric,
 )
 from tape_ad.sparse_derivatives.dependencies import (
+    NONE,
     Dependencies,
     FlatFunction,
     dependencies,
@@ -284,7 +285,15 @@ def sparse_hessian(
 
 
 class Products(Sweeps):
-    """Sweeps of a gradient, whose cotangents are vectors that the Hessian is multiplied with."""
+    """Sweeps of a gradient, whose cotangents are vectors that the Hessian is multiplied with.
+
+    Entries on both sides of the diagonal are read at one place.
+    """
+
+    def entries(self, flat: FlatFunction) -> Array:
+        """Sweep, and read each entry off."""
+        pulled = self.pulled(flat)
+        return pulled if self.sums is None else pulled[self.order]
 
     def explain(self) -> str:
         """Describe how many of them there are."""
@@ -302,18 +311,54 @@ class SparseHessian(SparseDerivative):
 
     def found(self, flat: FlatFunction) -> Dependencies:
         """Find what the gradient depends on."""
-        return Dependencies.direct(symmetric(dependencies(flat)))
+        found = Dependencies.through_copies(flat)
+        return evolve(found, pattern=symmetric(found.pattern))
 
     def way(self, found: Dependencies) -> Products:
-        """Colour the vertices of the graph, and choose for each entry where to read it."""
-        pattern = found.pattern
-        colors = star_colors(pattern)
-        rows, columns = rows_of_entries(pattern), pattern.indices
-        low, high = np.minimum(rows, columns), np.maximum(rows, columns)
-        count = int(colors.max(initial=-1)) + 1
-        seen, times = np.unique(rows * count + colors[columns], return_counts=True)
-        alone = times[np.searchsorted(seen, low * count + colors[high])] == 1
-        row, column = np.where(alone, low, high), np.where(alone, high, low)
-        none = np.zeros(0, int)
-        read_at = colors[column] * len(colors) + row
-        return Products(unit_sums(none - 1), unit_sums(colors), none, read_at, none)
+        """Colour the vertices of the graph, or the rows if that takes far fewer colours."""
+        colors, rows = star_colors(found.pattern), NONE
+        if longest_column(found.on_copies) < WORTH * number_of(colors):
+            rows = row_colors(found.on_copies)
+        if found.places is not None and 0 < number_of(rows) < WORTH * number_of(colors):
+            return products_on_copies(found, rows)
+        return products(found.pattern, colors)
+
+
+def number_of(colors: Array) -> int:
+    """Count colours."""
+    return int(colors.max(initial=-1)) + 1
+
+
+def products(pattern: Sparse, colors: Array) -> Products:
+    """Choose for each entry in which product, one for each colour of columns, to read it."""
+    rows, columns = rows_of_entries(pattern), pattern.indices
+    low, high, count = np.minimum(rows, columns), np.maximum(rows, columns), number_of(colors)
+    seen, times = np.unique(rows * count + colors[columns], return_counts=True)
+    alone = times[np.searchsorted(seen, low * count + colors[high])] == 1
+    row, column = np.where(alone, low, high), np.where(alone, high, low)
+    read_at = colors[column] * len(colors) + row
+    return Products(unit_sums(NONE - 1), unit_sums(colors), NONE, read_at, NONE)
+
+
+def products_on_copies(found: Dependencies, colors: Array) -> Products:
+    """Read entries above the diagonal off where rows are pulled to; the others are the same.
+
+    A row that is known not to depend on a column is that column's too.
+    """
+    pattern = found.pattern
+    rows, columns, width = rows_of_entries(pattern), pattern.indices, pattern.shape[0]
+    low, high = np.minimum(rows, columns), np.maximum(rows, columns)
+    above = np.searchsorted(rows * width + columns, low * width + high)
+    of_terms, copies, entries = found.terms()
+    has = np.bincount(entries, minlength=pattern.nnz) > 0
+    kept = (entries == above[entries]) | ~has[above[entries]]
+    chosen, order = np.unique(above, return_inverse=True)
+    return Products(
+        unit_sums(NONE - 1),
+        unit_sums(colors),
+        NONE,
+        colors[of_terms[kept]] * found.on_copies.shape[1] + copies[kept],
+        order,
+        found.places,
+        np.searchsorted(chosen, above[entries[kept]]),
+    )
