@@ -234,8 +234,9 @@ def sparse_hessian(
     """Make the function that computes a Hessian of which most entries are zero.
 
     The first call finds the pattern of the gradient's Jacobian, and colours it so that each entry,
-    or the one on the other side of the diagonal, is the only one of its colour in its row. Later
-    calls record the gradient and sweep once, with as many seeds as there are colours.
+    or the one on the other side of the diagonal, is the only one of its colour in its row; or it
+    colours the rows as `sparse_jacobian` does, if that takes far fewer. Later calls record the
+    gradient and sweep once, with as many seeds as there are colours.
 
     Parameters
     ----------

@@ -3,11 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 
 import tape_ad as ta
 from tape_ad.errors import OutputError, PatternError
+from tape_ad.sparse_derivatives.colouring import star_colors
+from tape_ad.sparse_derivatives.jacobians import products_on_copies
 
 Array = Any
 X = np.array([0.3, -1.2, 2.0, 0.7, -0.4, 1.1])
@@ -42,6 +45,46 @@ def test_colours_are_few(name: str, colors: int) -> None:
     hessian = ta.sparse_hessian(FUNCTIONS[name])
     hessian(X)
     assert hessian.colors == colors
+
+
+@pytest.mark.parametrize("engine", ["", "numpy", "native"])
+def test_springs_between_neighbours_on_a_grid_take_few_products(engine: str) -> None:
+    numbers = np.arange(64).reshape(8, 8)
+    pairs = [(numbers[1:], numbers[:-1]), (numbers[:, 1:], numbers[:, :-1])]
+    one, other = (np.concatenate([pair[k].ravel() for pair in pairs]) for k in (0, 1))
+
+    def energy(x: Array) -> Array:
+        return np.sum((np.sqrt(np.sum((x[one] - x[other]) ** 2, axis=1)) - 1) ** 2)
+
+    if engine == "native":
+        pytest.importorskip("llvmlite")
+    hessian = ta.sparse_hessian(energy)
+    called = ta.compile(hessian, engine=engine) if engine else hessian
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        x = rng.normal(size=(64, 2))
+        found = called(x).toarray()
+        dense = ta.hessian(energy)(x).reshape(128, 128)
+        np.testing.assert_allclose(found, dense, atol=1e-12 * np.abs(dense).max())
+        np.testing.assert_array_equal(found, found.T)
+    assert hessian.colors == 4
+    assert len(star_colors(hessian.pattern)) == 128
+    assert star_colors(hessian.pattern).max() + 1 > 8
+
+
+def test_an_entry_that_one_side_lacks_is_read_from_the_other() -> None:
+    hessian: Any = ta.sparse_hessian(FUNCTIONS["a chain"])
+    flat = hessian.traced((X,), {})
+    found = hessian.found(flat)
+    sides = found.on_copies.copy()
+    rows = np.repeat(np.arange(6), np.diff(sides.indptr))
+    sides.data = ~((rows == 0) & (found.sources[sides.indices] == 1))
+    sides.eliminate_zeros()
+    lacking = attrs.evolve(found, on_copies=sides)
+    assert sides.nnz < found.on_copies.nnz
+    entries = products_on_copies(lacking, np.arange(6)).entries(flat)
+    dense = ta.hessian(FUNCTIONS["a chain"])(X)
+    np.testing.assert_allclose(entries, dense[found.pattern.toarray()], rtol=1e-13)
 
 
 def test_one_side_of_a_pattern_is_enough() -> None:
