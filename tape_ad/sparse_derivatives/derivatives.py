@@ -12,7 +12,7 @@ from tape_ad.base.arrays.overridable import apart
 from tape_ad.base.errors import PatternError
 from tape_ad.base.naming import called
 from tape_ad.base.trees import map_leaves
-from tape_ad.rules.maps import Array
+from tape_ad.rules.maps import Array, Index
 from tape_ad.sparse_derivatives.colouring import filled, same_pattern
 from tape_ad.sparse_derivatives.dependencies import (
     Dependencies,
@@ -114,8 +114,8 @@ class Sweeps:
         Where each entry is, if those that are pulled come behind those that are pushed.
     places : dict of int to slice, or None
         Where the elements of each copy of inputs are, if it is to those that cotangents are pulled.
-    sums : array of int or None
-        Which entry each term is added to, where some that are pulled have several.
+    sums : Index or None
+        Which of the pulled entries each term is of, if some have several.
     """
 
     tangents: Array
@@ -124,7 +124,7 @@ class Sweeps:
     pulled_at: Array
     order: Array
     places: dict[int, slice] | None = None
-    sums: Array | None = None
+    sums: Index | None = None
 
     @property
     def count(self) -> int:
@@ -147,9 +147,7 @@ class Sweeps:
         if self.places is None:
             return flat.pulled(self.cotangents).reshape(-1)[self.pulled_at]
         terms = flat.pulled_to_copies(self.cotangents, self.places).reshape(-1)[self.pulled_at]
-        if self.sums is None:
-            return terms
-        return np.bincount(self.sums, terms).astype(terms.dtype, copy=False)
+        return terms if self.sums is None else self.sums.pull(terms)
 
     def explain(self) -> str:
         """Describe how many sweeps of either direction there are."""

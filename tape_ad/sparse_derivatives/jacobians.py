@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define, evolve, field
 
-from tape_ad.rules.maps import Array
+from tape_ad.rules.maps import Array, Index
 from tape_ad.sparse_derivatives.colouring import (
     Split,
     column_colors,
@@ -216,7 +216,7 @@ class SparseJacobian(SparseDerivative):
         rows, columns = rows_of_entries(pattern)[pushed], pattern.indices[pushed]
         terms = found.terms()
         of_terms, copies, entries = (each[split.pulled[terms[-1]]] for each in terms)
-        several = len(entries) > np.count_nonzero(split.pulled)
+        pulled, to = np.unique(entries, return_inverse=True)
         return Sweeps(
             unit_sums(split.column_colors),
             unit_sums(split.row_colors),
@@ -224,8 +224,13 @@ class SparseJacobian(SparseDerivative):
             split.row_colors[of_terms] * found.on_copies.shape[1] + copies,
             np.argsort(np.argsort(split.pulled, kind="stable")),
             found.places,
-            np.unique(entries, return_inverse=True)[1] if several else None,
+            added(to, len(pulled)) if len(pulled) < len(to) else None,
         )
+
+
+def added(to: Array, count: int) -> Index:
+    """Give the index whose pull adds terms up: to each of so many sums those that name it."""
+    return Index((to,), (count,), to.shape, repeats=True)
 
 
 def sparse_hessian(
@@ -361,5 +366,5 @@ def products_on_copies(found: Dependencies, colors: Array) -> Products:
         colors[of_terms[kept]] * found.on_copies.shape[1] + copies[kept],
         order,
         found.places,
-        np.searchsorted(chosen, above[entries[kept]]),
+        added(np.searchsorted(chosen, above[entries[kept]]), len(chosen)),
     )

@@ -252,10 +252,13 @@ def test_a_result_may_be_an_argument_or_a_part_of_it() -> None:
     np.testing.assert_array_equal(found, np.block([*parts, [one, 0 * one]]))
 
 
-def test_single_precision_stays() -> None:
-    x = np.ones(3, np.float32)
-    assert ta.sparse_jacobian(np.sin)(x).dtype == np.float32
-    assert ta.sparse_jacobian(lambda x: x[[0, 1]] * x[[0, 2]])(x).dtype == np.float32
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.longdouble])
+def test_the_precision_stays(dtype: Any) -> None:
+    x = np.ones(3, dtype)
+    for function in (np.sin, lambda x: x[[0, 1]] * x[[0, 2]]):
+        found = ta.sparse_jacobian(function)(x)
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found.toarray(), ta.jacobian(function)(x))
 
 
 def test_what_a_user_knows_is_taken() -> None:
