@@ -1,6 +1,7 @@
 """The program: calls in single static assignment, and the plainest way to run one."""
 
 import operator
+import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -384,7 +385,9 @@ def listed(step: Step, numbers: Mapping[Value, int]) -> str:
     """Write a step as a line of a listing."""
     if isinstance(step, Guard):
         question = getattr(step.question, "__name__", str(step.question))
-        return f"guard {question} %{numbers[step.value]} is {step.answer!r}, {step.line}"
+        short = reprlib.repr if type(step.answer) is bytes else repr  # all bytes of an array
+        answer = short(step.answer)
+        return f"guard {question} %{numbers[step.value]} is {answer}, {step.line}"
     if body_of(step) is not None:
         return "\n".join(listed_loop(step, numbers))
     given = ", ".join(f"%{numbers[v]}: {v}" for v in step.outputs)
