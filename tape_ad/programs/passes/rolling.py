@@ -72,7 +72,7 @@ def roll(program: Program) -> Program:
     if len(program.steps) < LEAST:
         return program
     tokens = Tokens.of(program)
-    needed = tokens.needed({*program.outputs})
+    needed = tokens.needed()
     live = evolve(program, steps=tuple(itertools.compress(program.steps, needed)))
     tokens = tokens.among(needed)
     stretches = repeated(tokens.numbers)
@@ -125,6 +125,8 @@ class Tokens:
         For each value the number of one that is the same: its own, where there is none earlier.
     literals : sequence of float
         Numbers among the arguments of ufuncs, which are operands too: their values come last.
+    returned : array of int64
+        The numbers of what the program gives, and of what owns its memory.
     """
 
     numbers: Any
@@ -137,6 +139,7 @@ class Tokens:
     stays: Any
     same: Any
     literals: Sequence[Any]
+    returned: Any
 
     @classmethod
     def of(cls, program: Program) -> "Tokens":
@@ -186,6 +189,7 @@ class Tokens:
         places = np.array(operands)
         places[places >= NUMBERS_FROM] += len(values) - NUMBERS_FROM
         values += map(Value.like, map(in_numpy, spelling.numbers))
+        outputs = {*program.outputs, *map(root_of, program.outputs)}
         same = np.arange(len(values))
         same[[*equal.keys()]] = [*equal.values()]
         return cls(
@@ -199,11 +203,14 @@ class Tokens:
             np.array(stays),
             same,
             spelling.numbers,
+            np.array([number_of[value] for value in outputs if value in number_of], np.int64),
         )
 
-    def needed(self, outputs: Collection[Value]) -> Any:
+    def needed(self) -> Any:
         """Tell which steps an output or a guard depends on, or which may fail."""
-        wanted = bytearray([value in outputs for value in self.values])
+        wanted = bytearray(len(self.values))
+        for output in self.returned.tolist():
+            wanted[output] = True
         needed = self.stays[self.numbers].tolist()
         operands, starts = self.operands.tolist(), self.operands_from.tolist()
         outs = self.outputs_from.tolist()
@@ -239,6 +246,7 @@ class Tokens:
             self.stays,
             number[self.same[stay]],
             self.literals,
+            number[self.returned],
         )
 
     def operands_of(self, steps: slice) -> Any:
@@ -562,9 +570,7 @@ class Rolling:
         self._is_known[len(self.program.inputs) : self.tokens.outputs_from[0]] = True
         self._literals_from = len(values) - len(self.tokens.literals)
         self._is_known[self._literals_from :] = True
-        outputs = set(self.program.outputs)
-        outputs |= {root_of(value) for value in outputs}
-        self._returned = {n for n, value in enumerate(self.tokens.values) if value in outputs}
+        self._returned = set(self.tokens.returned.tolist())
 
     def take(self, start: int, period: int, length: int) -> None:
         """Make a loop of a stretch, as far as its operands repeat."""

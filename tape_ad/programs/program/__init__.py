@@ -261,9 +261,9 @@ class Program:
         if found is None:
             found = self._found["guards"] = []
             for step in self.steps:
-                if isinstance(step, Guard):
+                if type(step) is Guard:
                     found.append(step)
-                elif (body := body_of(step)) is not None and (own := body.guards):
+                elif step.several and (body := body_of(step)) is not None and (own := body.guards):
                     found += own * step.function.count  # type: ignore[attr-defined]  # it is a loop
         return found
 
