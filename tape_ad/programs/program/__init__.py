@@ -264,7 +264,7 @@ class Program:
         for step in self.steps:
             if isinstance(step, Guard):
                 found.append(step)
-            elif (body := body_of(step)) is not None and (own := body.guards):
+            elif step.several and (body := body_of(step)) is not None and (own := body.guards):
                 found += own * step.function.count  # type: ignore[attr-defined]  # it is a loop
         return found
 
