@@ -159,8 +159,7 @@ class Tokens:
                 stays.append(isinstance(step, Guard) or may_fail(step))
             numbers.append(token)
         found = np.array(numbers)
-        begins = np.zeros((3, len(found) + 1), np.int64)
-        np.cumsum(np.array(lengths).T[:, found], axis=1, out=begins[:, 1:])
+        begins = [starts(length[found]) for length in np.array(lengths).T]
         places = np.array(operands)
         places = np.where(places < 0, len(values) + ~places, places)
         values += map(Value.like, map(in_numpy, reading.literals))
@@ -205,7 +204,7 @@ class Tokens:
         operands, integers, outputs = (np.repeat(kept, length) for length in lengths)
         literals = np.ones(len(self.literals), bool)
         stay = np.concatenate([np.ones(given, bool), outputs, literals])
-        begins = [np.concatenate([[0], np.cumsum(length[kept])]) for length in lengths]
+        begins = [starts(length[kept]) for length in lengths]
         number = np.cumsum(stay) - 1
         return Tokens(
             self.numbers[kept],
@@ -232,6 +231,11 @@ class Tokens:
         """Give the whole numbers among the arguments of steps, in the same way."""
         starts = self.integers_from[steps]
         return self.integers[starts[0] : starts[-1]]
+
+
+def starts(lengths: Any) -> Any:
+    """Say where each of several stretches in a row begins, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(lengths)])
 
 
 @define(eq=False)
