@@ -22,7 +22,7 @@ TOLD_BY_EQUALITY = frozenset({str, bytes, bool, int, type(None), type(Ellipsis),
 PLAIN = frozenset({dict, list, tuple})
 NUMBERS = (float, complex, np.bool_, np.number)
 LARGEST = 2**62
-"""From where on whole numbers are part of what is alike, for arrays hold none as large."""
+"""From where on whole numbers are part of what is alike: beside 64 bits, some might not move."""
 
 
 def spell(tree: Any, parts: list[Any], leaves: list[Any]) -> None:
@@ -39,7 +39,7 @@ def spell(tree: Any, parts: list[Any], leaves: list[Any]) -> None:
         Gets those values and numbers, in the order of `respelled`. It may be the same list.
     """
     kind: Any = type(tree)
-    if kind is Value or (kind is int and abs(tree) < LARGEST):  # as `may_differ`, in no call
+    if kind is Value or (kind is int and abs(tree) < LARGEST):  # `may_differ`, written out
         parts.append(kind)
         leaves.append(tree)
     elif kind in TOLD_BY_EQUALITY:
