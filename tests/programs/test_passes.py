@@ -2,6 +2,7 @@
 
 import operator
 import time
+from collections import OrderedDict
 from typing import Any
 
 import numpy as np
@@ -248,6 +249,37 @@ def test_numbers_that_are_equal_are_not_always_the_same(one: Any, other: Any) ->
     both = [to(np.multiply, to.inputs[0], number) for number in (one, other)]
     program = to.program([to(np.sin, each) for each in both])
     assert eliminate_common_subexpressions(program) is program
+
+
+class Lengths(dict[str, float]):
+    """A structure with an attribute beside what is in it."""
+
+    def __init__(self, unit: float, **lengths: float) -> None:
+        super().__init__(lengths)
+        self.unit = unit
+
+
+def scaled(x: Any, by: Any) -> Any:
+    return x * getattr(by, "unit", 1.0) * sum(by.values())
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "left"),
+    [
+        (OrderedDict(a=2.0), OrderedDict(a=2.0), 1),
+        (OrderedDict(a=2.0), OrderedDict(b=2.0), 2),
+        ({1: 2.0}, {True: 2.0}, 2),
+        ({"a": 0.0}, {"a": -0.0}, 2),
+        (Lengths(1.0, a=2.0), Lengths(1.0, a=2.0), 1),
+        (Lengths(1.0, a=2.0), Lengths(3.0, a=2.0), 2),
+    ],
+)
+def test_structures_are_equal_with_all_that_they_have(one: Any, other: Any, left: int) -> None:
+    to = builder(X)
+    program = to.program([to(np.sin, to(scaled, to.inputs[0], each)) for each in (one, other)])
+    simpler = eliminate_common_subexpressions(program)
+    assert functions(simpler).count(scaled) == left
+    assert_same(program, simpler, X)
 
 
 def test_calls_that_differ_in_options_or_in_their_order_stay() -> None:

@@ -89,10 +89,14 @@ class Comparison:
             self._alike = False
             return
         before = steps[place]
-        if isinstance(step, Guard) or isinstance(before, Guard):
-            self._alike = alike_guards(before, step)
-            if getattr(before, "question", None) is getattr(step, "question", None):
+        if isinstance(step, Guard) and isinstance(before, Guard):
+            same = before.question is step.question
+            self._alike = same and bool(before.answer == step.answer)
+            if same:
                 self.check_suspect(capture)  # both have gone the same way so far
+            return
+        if isinstance(step, Guard) or isinstance(before, Guard):
+            self._alike = False
             return
         if self.is_plainly_alike(before, step):
             self._others[before.outputs[0]] = step.outputs[0]
@@ -205,13 +209,6 @@ class Comparison:
             f"{what} in {where} is not what it was at an earlier call; a replay would freeze it. "
             "If it is drawn, counted or read anew each time, pass it as an argument"
         )
-
-
-def alike_guards(one: Step, two: Step) -> bool:
-    """Tell whether two steps ask the same question, and are answered alike."""
-    if not (isinstance(one, Guard) and isinstance(two, Guard)):
-        return False
-    return one.question is two.question and bool(one.answer == two.answer)
 
 
 def alike_functions(one: Callable[..., Any], two: Callable[..., Any]) -> bool:

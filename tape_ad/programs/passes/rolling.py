@@ -303,7 +303,7 @@ class Rolling:
             found = self.iterations(found.start + period, varying, period, found.count - 1)
         if found.count < FEWEST or found.count * len(found.steps) < SHORT:
             return
-        if self.can_be(found):
+        if self.read_operands(found):
             self.found.append(found)
             self._loop_of[found.first : found.behind] = len(self.found) - 1
 
@@ -447,7 +447,7 @@ class Rolling:
                 return 0, 0
         return max(stretches_of(valid, 0), key=lambda pair: pair[1] - pair[0], default=(0, 0))
 
-    def can_be(self, found: Found) -> bool:
+    def read_operands(self, found: Found) -> bool:
         """Say where the operands come from; tell whether all of that can be carried or stacked."""
         tokens, first, outputs = self.tokens, found.first, found.outputs
         for place in found.steps:

@@ -22,7 +22,7 @@ TOLD_BY_EQUALITY = frozenset({str, bytes, bool, int, type(None), type(Ellipsis),
 PLAIN = frozenset({dict, list, tuple})
 NUMBERS = (float, complex, np.bool_, np.number)
 LARGEST = 2**62
-"""From where on whole numbers are part of what is alike, for arrays hold none as large."""
+"""From where on whole numbers are part of what is alike: beside 64 bits, some might not move."""
 
 
 def spell(tree: Any, parts: list[Any], leaves: list[Any]) -> None:
@@ -39,7 +39,7 @@ def spell(tree: Any, parts: list[Any], leaves: list[Any]) -> None:
         Gets those values and numbers, in the order of `respelled`. It may be the same list.
     """
     kind: Any = type(tree)
-    if kind is Value or (kind is int and abs(tree) < LARGEST):  # as `may_differ`, in no call
+    if kind is Value or (kind is int and abs(tree) < LARGEST):  # `may_differ`, written out
         parts.append(kind)
         leaves.append(tree)
     elif kind in TOLD_BY_EQUALITY:
@@ -162,8 +162,7 @@ class Tokens:
                 stays.append(isinstance(step, Guard) or may_fail(step))
             numbers.append(token)
         found = np.array(numbers)
-        begins = np.zeros((3, len(found) + 1), np.int64)
-        np.cumsum(np.array(lengths).T[:, found], axis=1, out=begins[:, 1:])
+        begins = [starts(length[found]) for length in np.array(lengths).T]
         places = np.array(operands)
         places = np.where(places < 0, len(values) + ~places, places)
         values += map(Value.like, map(in_numpy, reading.literals))
@@ -212,7 +211,7 @@ class Tokens:
         operands, integers, outputs = (np.repeat(kept, length) for length in lengths)
         literals = np.ones(len(self.literals), bool)
         stay = np.concatenate([np.ones(given, bool), outputs, literals])
-        begins = [np.concatenate([[0], np.cumsum(length[kept])]) for length in lengths]
+        begins = [starts(length[kept]) for length in lengths]
         number = np.cumsum(stay) - 1
         return Tokens(
             self.numbers[kept],
@@ -240,6 +239,11 @@ class Tokens:
         """Give the whole numbers among the arguments of steps, in the same way."""
         starts = self.integers_from[steps]
         return self.integers[starts[0] : starts[-1]]
+
+
+def starts(lengths: Any) -> Any:
+    """Say where each of several stretches in a row begins, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(lengths)])
 
 
 @define(eq=False)

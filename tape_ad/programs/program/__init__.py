@@ -12,7 +12,7 @@ from attrs import define, field, frozen
 
 from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.naming import called
-from tape_ad.base.trees import map_leaves, structure_of
+from tape_ad.base.trees import structure_of
 
 Function = Callable[..., Any]
 HOLDING_NONE = frozenset({int, float, bool, type(None), type(Ellipsis), str, np.float64, type})
@@ -482,9 +482,7 @@ def interpret(program: Program, inputs: Sequence[Any]) -> Any:
     values, diverged = interpreted(program, inputs)
     if diverged is not None:
         return diverged
-    return map_leaves(
-        lambda leaf, path: values[leaf] if type(leaf) is Value else leaf, program.output
-    )
+    return replaced(program.output, values)
 
 
 def interpreted(
