@@ -226,7 +226,7 @@ def full_like(
     full, layout = np.broadcast_to(value, a.shape if shape is None else shape), order
     if order not in ("C", "F"):
         layout = "C" if order == "K" and full.ndim != a.ndim else memory_order(a)
-    if layout == "K":  # a part of an array, or one with its axes in any order
+    if layout == order == "K":  # a part of an array, or one with its axes in any order
         return updated(filled_like(a, 0, dtype=dtype, shape=shape), value, ...)
     return np.copy(full, order="F" if layout == "F" else "C")
 
