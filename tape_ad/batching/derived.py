@@ -18,6 +18,7 @@ from tape_ad.batching.basics import (
     all_of,
     as_axes,
     as_shape,
+    blank_of_one,
     flattened,
     is_of,
     lone,
@@ -103,8 +104,11 @@ def filled(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
 
 
 def like_one(x: Any, path: str = "") -> Any:
-    """Give an array of the shape and dtype of one, without its values."""
-    return np.broadcast_to(np.empty((), x.dtype), x.shape) if type(x) is BatchedArray else x
+    """Give an array of the shape and dtype of one, which lies as that does, without its values."""
+    if type(x) is not BatchedArray:
+        return x
+    blank = blank_of_one(x)
+    return np.broadcast_to(np.empty((), x.dtype), x.shape) if blank is None else blank
 
 
 @frozen

@@ -947,7 +947,7 @@ def written_through_ravel(x: Any) -> Any:
         lambda x: np.ravel(np.delete(x.T, obj=[1], axis=0), order="K"),
         lambda x: np.ravel(np.insert(x.T, 1, x[0, 0], axis=0), order="K"),
         lambda x: np.ravel(np.gradient(x, axis=1), order="K"),
-        lambda x: np.ravel(np.full_like(x, x[0, 0] * np.arange(4.0)), order="K"),
+        lambda x: np.ravel(np.full_like(x.T, x[0, 0]) * np.arange(3.0), order="K"),
         lambda x: np.ravel(np.add(x, 1, order="A"), order="K"),
         lambda x: np.ravel(np.sin(2 * x, order="A"), order="K"),
         lambda x: np.ravel(x.astype(np.float32, order="A"), order="K"),

@@ -172,3 +172,8 @@ def test_what_is_made_beside_an_array_lies_in_memory_as_numpys_does(made: Any, o
 
     x: Any = np.asarray(np.arange(1.0, 13).reshape(3, 4) ** 2, order=order)  # type: ignore[call-overload]  # a str, which mypy takes for any
     np.testing.assert_array_equal(ta.vjp(written, x)[0], written(x))
+
+
+def test_the_array_that_another_is_shaped_like_may_be_of_any_record() -> None:
+    full: Any = np.full_like(leaf(2, 3), leaf()[()] * 2)
+    np.testing.assert_array_equal(full.data, np.full((2, 3), 2.0))

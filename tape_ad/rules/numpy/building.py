@@ -31,6 +31,7 @@ from tape_ad.rules.maps import (
     WeightedSum,
 )
 from tape_ad.rules.numpy import bodies
+from tape_ad.rules.numpy.shaping import memory_order
 from tape_ad.rules.numpy.updates import updated
 
 # Triangles and diagonals
@@ -222,7 +223,12 @@ def full_like(
     if not hasattr(fill_value, "dtype"):  # a Python number that notes calls
         return filled_like(a, fill_value, dtype=dtype, order=order, shape=shape)
     value = fill_value if fill_value.dtype == wanted else fill_value.astype(wanted)
-    return updated(filled_like(a, 0, dtype=dtype, order=order, shape=shape), value, ...)
+    full, layout = np.broadcast_to(value, a.shape if shape is None else shape), order
+    if order not in ("C", "F"):
+        layout = "C" if order == "K" and full.ndim != a.ndim else memory_order(a)
+    if layout == order == "K":  # a part of an array, or one with its axes in any order
+        return updated(filled_like(a, 0, dtype=dtype, shape=shape), value, ...)
+    return np.copy(full, order="F" if layout == "F" else "C")
 
 
 BUILDING: dict[Any, Entry] = {

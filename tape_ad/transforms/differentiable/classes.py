@@ -211,7 +211,8 @@ def make_class(kind: type) -> Any:
     for name, value in vars(kind).items():
         if name not in LEFT and is_of_metaclass(meta, name):  # which could not be assigned later
             body.setdefault(name, attribute(name, value))
-    if kind.__reduce_ex__ is object.__reduce_ex__ and not hasattr(kind, "__setstate__"):
+    named = {name for owner in kind.__mro__[:-1] for name in vars(owner)}
+    if named.isdisjoint(("__reduce_ex__", "__setstate__")):
         body |= {"__reduce_ex__": reduced_object, "__setstate__": set_state}
     made = class_of(maker, meta, kind, tuple(bases), body)
     if made is None:
