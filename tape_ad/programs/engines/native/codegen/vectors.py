@@ -66,7 +66,7 @@ X86 = (
 AARCH64 = (Registers("n", 128, ("neon",)),)
 
 
-@frozen
+@frozen(cache_hash=True)
 class VectorLibrary:
     """A vector library, and the registers that this machine has for it.
 

@@ -74,7 +74,7 @@ class Lowering:
         for value in self.call.outputs:
             if value.owner is not None:
                 raise NotLowerable("a view of an operand")
-            if value.dtype is not None and not can_be_placed(value):
+            if value.shape and not can_be_placed(value):
                 raise NotLowerable("a result with gaps, or without elements")
         return [self.ref(value) for value in self.call.outputs]
 
