@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
-from tape_ad.programs.engines.native.schedule import passes, tiling
+from tape_ad.programs.engines.native.native_engine import passes
+from tape_ad.programs.engines.native.schedule import tiling
 from tests.programs.native.running import leaves, same_bits
 
 Array = Any
