@@ -256,7 +256,7 @@ def elementwise_call(
 
 MANY = 64
 """From how many elements on it matters that a loop takes several at once."""
-NEVER_TOGETHER = frozenset({np.fmod, np.remainder, np.floor_divide, np.divmod, np.nextafter})
+NEVER_TOGETHER = frozenset({np.fmod, np.remainder, np.floor_divide, np.nextafter})
 """Functions that NumPy's loops, too, take the elements of one by one; all of SciPy's do so."""
 
 
