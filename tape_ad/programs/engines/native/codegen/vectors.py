@@ -126,11 +126,6 @@ class VectorLibrary:
         made = name + SUFFIXES[dtype]
         return made if made not in INACCURATE and address(LIBM, made) else None
 
-    def widest(self, dtype: np.dtype[Any]) -> int:
-        """Say how many elements the widest register has for which there are functions; else 1."""
-        bits = self.registers[0].bits if self.registers else 8 * np.dtype(dtype).itemsize
-        return bits // (8 * np.dtype(dtype).itemsize)
-
 
 def _libmvec() -> VectorLibrary:
     if not _opened("libmvec.so.1"):
