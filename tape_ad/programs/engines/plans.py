@@ -24,6 +24,7 @@ from tape_ad.programs.program import (
     values_in,
 )
 from tape_ad.rules import known_facts
+from tape_ad.rules.base import NO_VALUE
 from tape_ad.rules.maps.indexing import FEW, Index, added_at, scatter
 from tape_ad.rules.maps.memory import names_each_once
 from tape_ad.rules.maps.reductions import filled_with
@@ -62,21 +63,45 @@ def fills_by_table(call: Call, function: Any, out: Value) -> bool:
         return True
     if function is updated or function is filled_with or function in JOINS:
         return is_c(out)  # a window on another needs the memory that `clone` gives
-    return reduces(call)
+    return len(call.args) <= 3 and reduction_of(call) is not None
 
 
-def reduces(call: Call) -> bool:
-    """Tell whether a call is a reduction by a ufunc."""
+def reduction_of(call: Call) -> tuple[Any, list[Any]] | None:
+    """Take a reduction or a scan by a ufunc apart.
+
+    Returns
+    -------
+    tuple, or None
+        The ufunc's method that it calls; and array, axis, dtype and keepdims. None where there are
+        other options, and of any other call.
+    """
     function = call.function
-    owner = getattr(function, "__self__", None)
-    if type(owner) is np.ufunc:
-        return function.__name__ in {"reduce", "accumulate"} and len(call.args) <= 3
-    return known_facts(function).reduces is not None and len(call.args) <= 3
+    ufunc, of_ufunc = known_facts(function).reduces, type(getattr(function, "__self__", None))
+    if ufunc is None and (of_ufunc is not np.ufunc or function.__name__ not in REDUCING):
+        return None
+    options = named(call, "array" if ufunc is None else "a", "axis", "dtype", "out", "keepdims")
+    if options is None or options.get("out") is not None:
+        return None
+    axis: int | None = 0
+    reduce, dtype = function, None
+    if ufunc is not None:
+        reduce, axis = ufunc.reduce, None
+        dtype = bool if ufunc in (np.logical_or, np.logical_and) else None  # as NumPy's own lines
+    array = options.get("array", options.get("a"))
+    keeps = options.get("keepdims", NO_VALUE)
+    keeps = keeps is not NO_VALUE and bool(keeps)
+    return reduce, [array, options.get("axis", axis), options.get("dtype", dtype), keeps]
 
 
-def dtype_of_reduction(ufunc: np.ufunc) -> type | None:
-    """Give the dtype that NumPy's functions in Python ask of a reduction; None if of no special."""
-    return bool if ufunc in (np.logical_or, np.logical_and) else None
+REDUCING = frozenset({"reduce", "accumulate"})
+"""The methods of ufuncs that take an array, an axis and a dtype."""
+
+
+def named(call: Call, *parameters: str) -> dict[str, Any] | None:
+    """Give a call's arguments by name; None if there are others."""
+    if len(call.args) > len(parameters) or not set(call.kwargs) <= set(parameters):
+        return None
+    return dict(zip(parameters, call.args, strict=False)) | dict(call.kwargs)
 
 
 def overwritten(call: Call) -> list[Value]:
