@@ -14,7 +14,7 @@ from attrs import define, field
 
 from tape_ad.base.naming import called
 from tape_ad.errors import TapeError
-from tape_ad.programs.engines.plans import size_of
+from tape_ad.programs.engines.storage import size_of
 from tape_ad.programs.program import Call, Program, Step, Value, interpreted, root_of
 
 __all__ = ["StorageError", "verify_order", "verify_owners", "verify_plan", "verify_ranges"]

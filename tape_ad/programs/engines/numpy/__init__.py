@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.programs.capture.op_facts import is_view
-from tape_ad.programs.engines import plans
+from tape_ad.programs.engines import storage
 from tape_ad.programs.engines.numpy.calls import (
     FRESH,
     Arguments,
@@ -18,7 +18,8 @@ from tape_ad.programs.engines.numpy.calls import (
     seen,
     with_out,
 )
-from tape_ad.programs.engines.plans import ALIGNED, HEAVY, Plan, Run, is_c, is_one_element, size_of
+from tape_ad.programs.engines.plans import HEAVY, Plan, Run, is_c, is_one_element
+from tape_ad.programs.engines.storage import ALIGNED, size_of
 from tape_ad.programs.program import Call, Diverged, Guard, Segment, Value, root_of, values_in
 from tape_ad.rules.numpy.updates import viewed
 
@@ -526,8 +527,8 @@ def replay_of(
         ``replay(*inputs)``: a tuple of outputs, or Diverged. It may run in several threads. Its
         `nbytes` is the plan's.
     """
-    if plans.verifier is not None:
-        plans.verifier.verify_plan(plan)
+    if storage.verifier is not None:
+        storage.verifier.verify_plan(plan)
     writer = Writer(plan, otherwise=otherwise, guards=guards)
     text = "\n".join(writer.lines())
     namespace: dict[str, Any] = {"Diverged": Diverged, **writer.names.bound}

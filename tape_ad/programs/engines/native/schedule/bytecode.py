@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from attrs import define, evolve, field
 
-from tape_ad.programs.engines import plans
+from tape_ad.programs.engines import storage
 from tape_ad.programs.engines.native.codegen import CompiledLoop
 from tape_ad.programs.engines.native.codegen.loops import (
     ANY,
@@ -43,7 +43,7 @@ from tape_ad.programs.engines.native.ir import (
 from tape_ad.programs.engines.native.runtime import vm
 from tape_ad.programs.engines.native.runtime.vm import Team
 from tape_ad.programs.engines.native.schedule.strip_mining import StripMined
-from tape_ad.programs.engines.plans import Block, LiveRanges, placed, size_of
+from tape_ad.programs.engines.storage import Block, LiveRanges, placed, size_of
 from tape_ad.programs.program import Segment, Value
 
 
@@ -478,7 +478,7 @@ class Bytecode:
                 size = size_of(root) or ref.dtype.itemsize
                 self._inside[root] = Block(size, number, number)
             self._live.use(root, number)
-            if plans.verifier is not None:
+            if storage.verifier is not None:
                 self._touched += [[] for _ in range(number + 1 - len(self._touched))]
                 self._touched[number].append(root)
 
@@ -517,9 +517,9 @@ class Bytecode:
         for root, block in self._inside.items():
             block.end = self._live.ends[root]
         size = placed(self._inside.values())
-        if plans.verifier is not None:
+        if storage.verifier is not None:
             where = {root: (block.offset, block.size) for root, block in self._inside.items()}
-            plans.verifier.verify_ranges(self._touched, where)
+            storage.verifier.verify_ranges(self._touched, where)
         return size
 
     def write(self) -> None:

@@ -23,7 +23,7 @@ from tape_ad.programs.engines.native.ir import (
     kept_as,
 )
 from tape_ad.programs.engines.native.schedule.loops import Alone, LoopBody, LoopPart
-from tape_ad.programs.engines.plans import size_of
+from tape_ad.programs.engines.storage import size_of
 from tape_ad.programs.program import Call, Guard, Value
 
 LARGE = 2 * 1024 * 1024
