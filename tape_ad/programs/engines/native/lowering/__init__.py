@@ -374,28 +374,31 @@ def lower(
             reason = "an index that may be out of bounds" if may_fail(step) else None
             steps.append(LoweredStep(step, reason=reason, is_view=reason is None))
             continue
-        key = cache.key_of(step)
-        nest = cache.find(key, step)
-        if nest is None:
-            counts = list(map(len, memory_map.notes))
-            try:
-                work = lowered(step, memory_map)
-            except NotLowerable as reason:
-                for notes, count in zip(memory_map.notes, counts, strict=True):
-                    while len(notes) > count:  # those of work that has been given up
-                        notes.popitem()
-                steps.append(LoweredStep(step, reason=str(reason)))
-                continue
-            cache.remember(key, step, work)
-            if len(work) == 1 and type(work[0]) is LoopNest:
-                memory_map.note_product(work[0])
-            parts = [canonical(each) for each in work if not is_empty(each)]
-            steps.append(LoweredStep(step, parts))
-        else:
-            memory_map.note_product(nest)
-            steps.append(LoweredStep(step, [nest]))
-        native.update(step.outputs)
+        steps.append(lowered_call(step, memory_map, cache))
+        if steps[-1].reason is None:
+            native.update(step.outputs)
     return Lowered(program, steps, memory_map)
+
+
+def lowered_call(call: Call, memory_map: MemoryMap, cache: LoweringCache) -> LoweredStep:
+    """Lower a call as one like it has been, or else from its beginning; or say why it cannot be."""
+    key = cache.key_of(call)
+    nest = cache.find(key, call)
+    if nest is not None:
+        memory_map.note_product(nest)
+        return LoweredStep(call, [nest])
+    counts = list(map(len, memory_map.notes))
+    try:
+        work = lowered(call, memory_map)
+    except NotLowerable as reason:
+        for notes, count in zip(memory_map.notes, counts, strict=True):
+            while len(notes) > count:  # those of work that has been given up
+                notes.popitem()
+        return LoweredStep(call, reason=str(reason))
+    cache.remember(key, call, work)
+    if len(work) == 1 and type(work[0]) is LoopNest:
+        memory_map.note_product(work[0])
+    return LoweredStep(call, [canonical(each) for each in work if not is_empty(each)])
 
 
 IN_PLACE: frozenset[Any] = frozenset({updated, added_at})

@@ -11,7 +11,7 @@ from tape_ad.programs.engines.native.codegen.loops import Loop
 from tape_ad.programs.engines.native.fusion import Fused, Slot
 from tape_ad.programs.engines.native.ir import Listing, LLVMFunction, kept_as
 from tape_ad.programs.engines.native.runtime.compiling import fits, layouts_of
-from tape_ad.programs.engines.native.schedule.bytecode import Bytecode, memory_of
+from tape_ad.programs.engines.native.schedule.bytecode import Bytecode, scratch_of
 from tape_ad.programs.engines.native.schedule.tiling import tiled
 from tape_ad.programs.program import (
     Call,
@@ -67,7 +67,7 @@ class Schedule:
         self._given.update(given)
         inputs = [self.raw(value) for value in taken]
         outputs = [raw_of(value) for value in given]
-        own, arena = memory_of(0), memory_of(0)
+        own, arena = scratch_of(0), scratch_of(0)
         order = [*given, *taken]
         places = {value: number for number, value in enumerate(order, start=2)}
         bytecode = Bytecode(places, self.threads)

@@ -488,7 +488,7 @@ class Bytecode:
             body = BodyBytecode(loop.places, around=self, places=part.places)
             for slot in part.slots:
                 body.add(slot)
-            table, arena = memory_of(8 * part.words), memory_of(body.lay_out())
+            table, arena = scratch_of(8 * part.words), scratch_of(body.lay_out())
             body.arena = arena
             self.own = max(self.own, body.own)
             self.cost += body.cost * part.count
@@ -661,7 +661,7 @@ class BodyBytecode(Bytecode):
     """
 
     around: Any = None
-    arena: Value = field(factory=lambda: memory_of(8))
+    arena: Value = field(factory=lambda: scratch_of(8))
 
     def arena_at(self) -> tuple[int, int]:
         """Give the address of the arena."""
@@ -678,6 +678,6 @@ class BodyBytecode(Bytecode):
         return number, offset + place.offset
 
 
-def memory_of(size: int) -> Value:
+def scratch_of(size: int) -> Value:
     """Give a value for memory of so many bytes."""
     return Value(np.ndarray, (max(size, 8),), np.dtype(np.uint8), (1,))
