@@ -608,7 +608,10 @@ class Bytecode:
 
     def outside_at(self, root: Value) -> tuple[int, int]:
         """Give the address of what lies outside."""
-        return self.outside[root], 0
+        place = self.places.get(root)
+        if place is None:
+            return self.outside[root], 0
+        return self.outside[place.root], place.offset
 
     def call_words(
         self,
