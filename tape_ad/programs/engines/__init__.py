@@ -14,8 +14,8 @@ from typing import Any
 
 from tape_ad.base.errors import extra
 from tape_ad.base.naming import called
-from tape_ad.programs.engines.numpy import replay_of as replay_of_plan
-from tape_ad.programs.engines.plans import Plan, Report, reporting
+from tape_ad.programs.engines.numpy import by_numpy
+from tape_ad.programs.engines.plans import Report, reporting
 from tape_ad.programs.program import Program
 
 __all__ = ["ENGINES", "Report", "compiler_passes", "engine_named"]
@@ -24,56 +24,30 @@ Replay = Any
 Engine = Callable[..., Replay]
 
 
-def by_numpy() -> Engine:
-    """Give the engine that needs nothing."""
-
-    def replay_of(program: Program, threads: int = 1) -> Replay:
-        return replay_of_plan(Plan.of(program))
-
-    return replay_of
-
-
-def by_compiling() -> Engine:
-    """Give the engine that compiles.
-
-    Raises
-    ------
-    ImportError
-        LLVM is not there.
-    """
-    with extra("compile", "engine='native'", instead="engine='numpy'"):
-        import llvmlite.binding  # noqa: F401 - to say what is missing, if it is
-
+def by_compiling(program: Program, threads: int = 1) -> Replay:
+    """Have LLVM compile a program; what cannot be native is NumPy's."""
     from tape_ad.programs.engines.native import (
         native_engine,  # which takes its time, for it loads LLVM
     )
 
-    return native_engine.replay_of
+    return native_engine.replay_of(program, threads)
 
 
-def quickest() -> Engine:
-    """Give the one that compiles, where LLVM is there; it is loaded for the first program.
+def quickest(program: Program, threads: int = 1) -> Replay:
+    """Have a program compiled where LLVM is there.
 
     What it cannot do, NumPy does, and the report says so.
     """
-
-    def replay_of(program: Program, threads: int = 1) -> Replay:
-        if not has_llvm():
-            return by_numpy()(program)
-        try:
-            return by_compiling()(program, threads)
-        except Exception as error:  # of a processor, say, for which nobody has tried it
-            return reporting(by_numpy()(program), failed(program, error))
-
-    return replay_of
+    if not has_llvm():
+        return by_numpy(program)
+    try:
+        return by_compiling(program, threads)
+    except Exception as error:  # of a processor, say, for which nobody has tried it
+        return reporting(by_numpy(program), failed(program, error))
 
 
-ENGINES: Mapping[str, Callable[[], Engine]] = {
-    "auto": quickest,
-    "numpy": by_numpy,
-    "native": by_compiling,
-}
-"""What gives each engine, by the names that users know them by."""
+ENGINES: Mapping[str, Engine] = {"auto": quickest, "numpy": by_numpy, "native": by_compiling}
+"""The engines, by the names that users know them by."""
 
 
 def compiler_passes(name: str, program: Program) -> Iterator[tuple[str, str]]:
@@ -142,4 +116,7 @@ def engine_named(name: str) -> Engine:
     if engine is None:
         *names, last = map(repr, ENGINES)
         raise ValueError(f"there is no engine {name!r}; there are {', '.join(names)} and {last}")
-    return engine()
+    if engine is by_compiling:
+        with extra("compile", "engine='native'", instead="engine='numpy'"):
+            import llvmlite.binding  # noqa: F401 - to say what is missing, if it is
+    return engine

@@ -15,6 +15,7 @@ from tape_ad.programs.engines.native.lowering import lower
 from tape_ad.programs.engines.native.lowering.calls import NotLowerable
 from tape_ad.programs.engines.native.schedule import Assembled, compile_schedule, schedule
 from tape_ad.programs.engines.native.schedule.loops import with_native_loops
+from tape_ad.programs.engines.numpy import by_numpy
 from tape_ad.programs.engines.numpy import replay_of as replay_of_plan
 from tape_ad.programs.engines.plans import Plan, Report, reporting
 from tape_ad.programs.passes.rewriting import alike
@@ -151,11 +152,6 @@ def read_only_last(program: Program) -> Program:
 def may_view(call: Call) -> bool:
     """Tell whether a call may show the memory of an operand."""
     return is_view(call) or any(out.owner is not None for out in call.outputs)
-
-
-def by_numpy(program: Program) -> Replay:
-    """Make what NumPy does alone."""
-    return replay_of_plan(Plan.of(program))
 
 
 def fine_guards(program: Program) -> Counter[str]:

@@ -20,7 +20,16 @@ from tape_ad.programs.engines.numpy.calls import (
 )
 from tape_ad.programs.engines.plans import HEAVY, Plan, Run, is_c, is_one_element
 from tape_ad.programs.engines.storage import ALIGNED, size_of
-from tape_ad.programs.program import Call, Diverged, Guard, Segment, Value, root_of, values_in
+from tape_ad.programs.program import (
+    Call,
+    Diverged,
+    Guard,
+    Program,
+    Segment,
+    Value,
+    root_of,
+    values_in,
+)
 from tape_ad.rules.numpy.updates import viewed
 
 
@@ -537,3 +546,8 @@ def replay_of(
     replay: Any = namespace.pop("replay")  # no cycle of it and its names
     replay.nbytes = plan.nbytes
     return replay
+
+
+def by_numpy(program: Program, threads: int = 1) -> Any:
+    """Make a program something to call, of calls of NumPy alone; that has threads of its own."""
+    return replay_of(Plan.of(program))
