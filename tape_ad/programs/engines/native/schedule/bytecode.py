@@ -9,16 +9,13 @@ from attrs import define, evolve, field
 
 from tape_ad.programs.engines import storage
 from tape_ad.programs.engines.native.codegen import CompiledLoop
+from tape_ad.programs.engines.native.codegen.loads_stores import ANY, SAME, STEPS, UNIT
 from tape_ad.programs.engines.native.codegen.loops import (
-    ANY,
     ASSIGN,
     BLOCK,
     EACH,
     JOIN,
     ROWS,
-    SAME,
-    STEPS,
-    UNIT,
     Epilogue,
     Loop,
     identity_of,
