@@ -224,7 +224,6 @@ class Bytecode:
     guards: int = 0
     _live: LiveRanges = field(factory=LiveRanges)
     _inside: dict[Value, Block] = field(factory=dict)
-    _touched: list[list[Value]] = field(factory=list)
     _buffers: dict[Value, int] = field(factory=dict)
     _most: int = 1
     _deep: int = 1
@@ -475,9 +474,6 @@ class Bytecode:
                 size = size_of(root) or ref.dtype.itemsize
                 self._inside[root] = Block(size, number, number)
             self._live.use(root, number)
-            if storage.verifier is not None:
-                self._touched += [[] for _ in range(number + 1 - len(self._touched))]
-                self._touched[number].append(root)
 
     def loop(self, loop: LoopCall) -> None:
         """Go round in a loop of the program: its parts one after the other."""
@@ -516,7 +512,7 @@ class Bytecode:
         size = placed(self._inside.values())
         if storage.verifier is not None:
             where = {root: (block.offset, block.size) for root, block in self._inside.items()}
-            storage.verifier.verify_ranges(self._touched, where)
+            storage.verifier.verify_entries(self._entries, where)
         return size
 
     def write(self) -> None:
