@@ -24,13 +24,25 @@ Replay = Any
 Engine = Callable[..., Replay]
 
 
+def compiler() -> Any:
+    """Load the native compiler, which takes its time, for it loads LLVM.
+
+    Raises
+    ------
+    ImportError
+        LLVM is not there.
+    """
+    with extra("compile", "engine='native'", instead="engine='numpy'"):
+        import llvmlite.binding  # noqa: F401 - to say what is missing, if it is
+
+    from tape_ad.programs.engines.native import native_engine
+
+    return native_engine
+
+
 def by_compiling(program: Program, threads: int = 1) -> Replay:
     """Have LLVM compile a program; what cannot be native is NumPy's."""
-    from tape_ad.programs.engines.native import (
-        native_engine,  # which takes its time, for it loads LLVM
-    )
-
-    return native_engine.replay_of(program, threads)
+    return compiler().replay_of(program, threads)
 
 
 def quickest(program: Program, threads: int = 1) -> Replay:
@@ -68,9 +80,7 @@ def compiler_passes(name: str, program: Program) -> Iterator[tuple[str, str]]:
     """
     if name == "numpy" or not has_llvm():
         return
-    from tape_ad.programs.engines.native.native_engine import listings  # which loads LLVM
-
-    yield from listings(program)
+    yield from compiler().listings(program)
 
 
 def failed(program: Program, error: Exception) -> Report:
@@ -117,6 +127,5 @@ def engine_named(name: str) -> Engine:
         *names, last = map(repr, ENGINES)
         raise ValueError(f"there is no engine {name!r}; there are {', '.join(names)} and {last}")
     if engine is by_compiling:
-        with extra("compile", "engine='native'", instead="engine='numpy'"):
-            import llvmlite.binding  # noqa: F401 - to say what is missing, if it is
+        compiler()  # now, not within the first call that compiles
     return engine
