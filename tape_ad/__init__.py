@@ -74,7 +74,7 @@ __version__ = "0.1.0.dev0"
 
 _register_adapter("dask", "tape_ad.interop.dask.lazy")
 _register_adapter("compiled", "tape_ad.transforms.compiled_nodes")
-_register_adapter("compiler", "tape_ad.programs.engines.native.schedule")
+_register_adapter("compiler", "tape_ad.programs.engines.native.native_engine")
 _register_adapter("copies", "tape_ad.transforms.differentiable.decorator")
 _register_adapter("array_api", "tape_ad.interop.array_api")
 _register_adapter("scipy", "tape_ad.scipy.stand_ins")

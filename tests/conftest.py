@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tape_ad.programs.engines import plans
+from tape_ad.programs.engines import storage
 from tape_ad.record import spaces, sweeps
 from tests.programs import verifier
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")  # new examples are for the fuzzers to find
 
-plans.verifier = verifier  # of what engines do with memory
+storage.verifier = verifier  # of what engines do with memory
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -14,7 +14,7 @@ from benchmarks.libraries.tape_ad_replayed import (
     to_numpy,
     xp,
 )
-from tape_ad.programs.engines.native.schedule import assembled
+from tape_ad.programs.engines.native.native_engine import assembled
 from tape_ad.programs.engines.plans import Plan
 
 __all__ = [

@@ -158,8 +158,8 @@ class Derived:
         return found
 
 
-class Kept:
-    """What is of no interest to whom it is passed through."""
+class Hidden:
+    """What goes as one leaf through those that look for arrays in trees."""
 
     def __init__(self, tree: Any) -> None:
         self.tree = tree
@@ -276,7 +276,7 @@ class Recorded:
         capture = ACTIVE.get().capture
         with_record = WithRecord(self.function, (self.slots, DESCRIPTION.get()))
         token, found, rest, _ = capture.call_apart(with_record, arrays)
-        return (found, Kept(rest)), token
+        return (found, Hidden(rest)), token
 
     def pull(self, use: Use, cotangents: Any, stack: Shape, chosen: bool) -> list[Any]:
         """Note the pull."""

@@ -35,7 +35,7 @@ import numpy as np
 from attrs import evolve, frozen
 
 import tape_ad as ta
-from tape_ad.programs.engines import plans
+from tape_ad.programs.engines import storage
 from tape_ad.programs.passes import simplified
 from tape_ad.programs.program import Call, Program, Value
 from tape_ad.programs.program.keys import key_of
@@ -252,7 +252,7 @@ def parsed(words: list[str] | None = None) -> argparse.Namespace:
 
 def main() -> None:
     options = parsed()
-    plans.verifier = verifier
+    storage.verifier = verifier
     if options.work:
         start, stop = options.work
         work(start, stop, options)

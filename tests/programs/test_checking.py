@@ -259,7 +259,7 @@ def test_what_an_engine_tells_of_native_code_is_told(monkeypatch: pytest.MonkeyP
     fast = ta.compile(lambda x: x * scale)
     fast(X)
     assert "native" not in fast.explain()
-    monkeypatch.setattr(engines, "ENGINES", {"auto": lambda: partly_native})
+    monkeypatch.setattr(engines, "ENGINES", {"auto": partly_native})
     fast(X)
     assert "\n    native: 9 calls, as 1 loop in 2 runs of native code; compiled in 12.3 ms\n" in (
         fast.explain()
@@ -268,7 +268,7 @@ def test_what_an_engine_tells_of_native_code_is_told(monkeypatch: pytest.MonkeyP
 
 
 def test_auto_lets_numpy_do_what_native_code_fails_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing() -> Any:
+    def failing(program: Program, threads: int) -> Any:
         raise OSError("no such processor")
 
     monkeypatch.setattr(engines, "by_compiling", failing)

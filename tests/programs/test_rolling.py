@@ -306,6 +306,29 @@ def test_loops_that_solve_equations_are_native() -> None:
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
 
 
+def permuting(x: Any) -> Any:
+    for _ in range(100):
+        x = np.sin(x[[1, 0, 2]]) * 0.9
+    return x
+
+
+def factorizing(x: Any) -> Any:
+    for _ in range(100):
+        x = np.linalg.qr(x * 0.5 + np.eye(3))[1]
+    return x
+
+
+@pytest.mark.parametrize("function", [permuting, factorizing])
+def test_native_loops_share_the_tables_of_their_iterations(function: Any) -> None:
+    """Of integers in keys, for example, or of what is above a diagonal."""
+    x = np.arange(9.0).reshape(3, 3) / 10
+    program = captured(function, x)
+    (body,) = with_native_loops(program)[1].values()
+    assert body.constants
+    (found,) = engine_named("native")(program)(x * 1.1)
+    np.testing.assert_allclose(found, function(x * 1.1), rtol=1e-12)
+
+
 def choosing(x: Any, limits: Any) -> Any:
     for k in range(60):
         x = np.sin(x) + 0.6 if np.sum(x) > limits[k] else np.cos(x)

@@ -7,10 +7,11 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.base.naming import called
-from tape_ad.programs.engines import engine_named, plans
+from tape_ad.programs.engines import engine_named, storage
 from tape_ad.programs.engines.native import fusion
 from tape_ad.programs.engines.native.lowering import LoweringCache
-from tape_ad.programs.engines.plans import LiveRanges, Plan
+from tape_ad.programs.engines.plans import Plan
+from tape_ad.programs.engines.storage import LiveRanges
 from tape_ad.programs.program import Program, Value
 from tests.programs.building import Builder
 from tests.programs.verifier import (
@@ -31,7 +32,7 @@ def by_name(value: Value) -> Value:
 @pytest.fixture
 def blind_to_views(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let liveness be by value."""
-    monkeypatch.setattr(plans, "root_of", by_name)
+    monkeypatch.setattr(storage, "root_of", by_name)
 
 
 def seen_by_a_view() -> Program:

@@ -14,10 +14,17 @@ from attrs import define, field
 
 from tape_ad.base.naming import called
 from tape_ad.errors import TapeError
-from tape_ad.programs.engines.plans import size_of
+from tape_ad.programs.engines.storage import size_of
 from tape_ad.programs.program import Call, Program, Step, Value, interpreted, root_of
 
-__all__ = ["StorageError", "verify_order", "verify_owners", "verify_plan", "verify_ranges"]
+__all__ = [
+    "StorageError",
+    "verify_entries",
+    "verify_order",
+    "verify_owners",
+    "verify_plan",
+    "verify_ranges",
+]
 
 Extent = tuple[Any, int, int]
 """A piece of memory: which one, from which byte on, and how many."""
@@ -162,6 +169,41 @@ def verify_ranges(
                 seen.add(value)
         for value in here:
             contents.check((None, *where[value]), value, f"step {number} of native code")
+
+
+def verify_entries(
+    entries: Iterable[tuple[str, Any]], where: Mapping[Value, tuple[int, int]]
+) -> None:
+    """Verify that the entries of a bytecode find what they share in an arena.
+
+    Parameters
+    ----------
+    entries : iterable of (str, tuple)
+        Each a kind, and what its words are made of.
+    where : mapping of Value to (int, int)
+        As for `verify_ranges`.
+
+    Raises
+    ------
+    StorageError
+    """
+    verify_ranges([ROOTS[kind](*parts) for kind, parts in entries], where)
+
+
+def of_loop(part: Any, body: Any, table: Value) -> list[Value]:
+    """List the memory that a loop of a program needs as long as it goes round."""
+    return [table, body.arena, *(ref.root for ref in body.outside.values())]
+
+
+ROOTS: Mapping[str, Callable[..., list[Value]]] = {
+    "call": lambda loop, data, name, refs, lengths, steps: [ref.root for ref in refs],
+    "nest": lambda dims, length, last, unit, bodies: [
+        operand.ref.root for body in bodies for operand in body.operands
+    ],
+    "guard": lambda ref, answer, number: [ref.root],
+    "loop": of_loop,
+}
+"""What an entry reads or writes, by its kind."""
 
 
 @define(eq=False)

@@ -14,8 +14,8 @@ from typing import Any
 
 from tape_ad.base.errors import extra
 from tape_ad.base.naming import called
-from tape_ad.programs.engines.numpy import replay_of as replay_of_plan
-from tape_ad.programs.engines.plans import Plan, Report, reporting
+from tape_ad.programs.engines.numpy import by_numpy
+from tape_ad.programs.engines.plans import Report, reporting
 from tape_ad.programs.program import Program
 
 __all__ = ["ENGINES", "Report", "compiler_passes", "engine_named"]
@@ -24,17 +24,8 @@ Replay = Any
 Engine = Callable[..., Replay]
 
 
-def by_numpy() -> Engine:
-    """Give the engine that needs nothing."""
-
-    def replay_of(program: Program, threads: int = 1) -> Replay:
-        return replay_of_plan(Plan.of(program))
-
-    return replay_of
-
-
-def by_compiling() -> Engine:
-    """Give the engine that compiles.
+def compiler() -> Any:
+    """Load the native compiler, which takes its time, for it loads LLVM.
 
     Raises
     ------
@@ -44,36 +35,31 @@ def by_compiling() -> Engine:
     with extra("compile", "engine='native'", instead="engine='numpy'"):
         import llvmlite.binding  # noqa: F401 - to say what is missing, if it is
 
-    from tape_ad.programs.engines.native import (
-        native_engine,  # which takes its time, for it loads LLVM
-    )
+    from tape_ad.programs.engines.native import native_engine
 
-    return native_engine.replay_of
+    return native_engine
 
 
-def quickest() -> Engine:
-    """Give the one that compiles, where LLVM is there; it is loaded for the first program.
+def by_compiling(program: Program, threads: int = 1) -> Replay:
+    """Have LLVM compile a program; what cannot be native is NumPy's."""
+    return compiler().replay_of(program, threads)
+
+
+def quickest(program: Program, threads: int = 1) -> Replay:
+    """Have a program compiled where LLVM is there.
 
     What it cannot do, NumPy does, and the report says so.
     """
-
-    def replay_of(program: Program, threads: int = 1) -> Replay:
-        if not has_llvm():
-            return by_numpy()(program)
-        try:
-            return by_compiling()(program, threads)
-        except Exception as error:  # of a processor, say, for which nobody has tried it
-            return reporting(by_numpy()(program), failed(program, error))
-
-    return replay_of
+    if not has_llvm():
+        return by_numpy(program)
+    try:
+        return by_compiling(program, threads)
+    except Exception as error:  # of a processor, say, for which nobody has tried it
+        return reporting(by_numpy(program), failed(program, error))
 
 
-ENGINES: Mapping[str, Callable[[], Engine]] = {
-    "auto": quickest,
-    "numpy": by_numpy,
-    "native": by_compiling,
-}
-"""What gives each engine, by the names that users know them by."""
+ENGINES: Mapping[str, Engine] = {"auto": quickest, "numpy": by_numpy, "native": by_compiling}
+"""The engines, by the names that users know them by."""
 
 
 def compiler_passes(name: str, program: Program) -> Iterator[tuple[str, str]]:
@@ -94,9 +80,7 @@ def compiler_passes(name: str, program: Program) -> Iterator[tuple[str, str]]:
     """
     if name == "numpy" or not has_llvm():
         return
-    from tape_ad.programs.engines.native.native_engine import listings  # which loads LLVM
-
-    yield from listings(program)
+    yield from compiler().listings(program)
 
 
 def failed(program: Program, error: Exception) -> Report:
@@ -142,4 +126,6 @@ def engine_named(name: str) -> Engine:
     if engine is None:
         *names, last = map(repr, ENGINES)
         raise ValueError(f"there is no engine {name!r}; there are {', '.join(names)} and {last}")
-    return engine()
+    if engine is by_compiling:
+        compiler()  # now, not within the first call that compiles
+    return engine

@@ -10,7 +10,7 @@ pytest.importorskip("llvmlite")
 
 import tape_ad as ta
 from tape_ad.base.trees import flatten
-from tape_ad.programs.engines.native.schedule import assembled
+from tape_ad.programs.engines.native.native_engine import assembled
 
 __all__ = ["agree", "agree_to_the_bit", "leaves", "natively", "same_bits"]
 

@@ -8,7 +8,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.base.naming import called
-from tape_ad.programs.engines.native.schedule import assembled
+from tape_ad.programs.engines.native.native_engine import assembled
 from tape_ad.programs.program import Call
 from tests.programs.bits import all_same
 from tests.programs.native.layouts import DTYPES, LAYOUTS, laid, numbers

@@ -9,7 +9,7 @@ import tape_ad as ta
 from tape_ad.base.naming import called
 from tape_ad.base.trees import flatten
 from tape_ad.programs.engines.native.codegen.vectors import NO_LIBRARY
-from tape_ad.programs.engines.native.schedule import assembled
+from tape_ad.programs.engines.native.native_engine import assembled
 from tape_ad.record.sweeps import are_finite
 from tape_ad.rules.nn.activations import (
     exponentials,

@@ -12,15 +12,12 @@ import numpy as np
 import pytest
 
 from tape_ad.programs.engines.native.codegen import CompiledLoop, compiled_loops
+from tape_ad.programs.engines.native.codegen.loads_stores import ANY, SAME, STEPS, UNIT
 from tape_ad.programs.engines.native.codegen.loops import (
-    ANY,
     ASSIGN,
     BLOCK,
     EACH,
     JOIN,
-    SAME,
-    STEPS,
-    UNIT,
     Epilogue,
     Loop,
     lanes_of,

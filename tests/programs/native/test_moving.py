@@ -104,6 +104,10 @@ def test_casts(given: str) -> None:
 
 
 def test_many_pieces_are_gathered_one_by_one() -> None:
+    agree_to_the_bit(lambda x: np.tile(x, 100), numbers((3,), "f8"))
+
+
+def test_rows_are_repeated_as_often_as_an_array_says() -> None:
     counts = np.arange(100) % 3
     x = numbers((100, 2), "f8")
     fast = ta.compile(lambda x: np.repeat(x, counts, axis=0), engine="native")

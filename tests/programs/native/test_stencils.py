@@ -11,7 +11,7 @@ pytest.importorskip("llvmlite")
 import tape_ad as ta
 from tape_ad.programs.engines.native import stencils
 from tape_ad.programs.engines.native.ir import LoopNest
-from tape_ad.programs.engines.native.schedule import passes
+from tape_ad.programs.engines.native.native_engine import passes
 from tests.programs.native.running import leaves, same_bits
 
 Array = Any

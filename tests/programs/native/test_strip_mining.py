@@ -12,8 +12,8 @@ import tape_ad as ta
 from tape_ad.base.trees import flatten
 from tape_ad.programs.engines.native.codegen.vectors import NO_LIBRARY
 from tape_ad.programs.engines.native.ir import Literal, LoopNest, MemRef, Reduction
+from tape_ad.programs.engines.native.native_engine import assembled
 from tape_ad.programs.engines.native.runtime.compiling import inner_loop
-from tape_ad.programs.engines.native.schedule import assembled
 from tape_ad.programs.engines.native.schedule.strip_mining import LEAST, MOST, StripMined
 from tape_ad.programs.program import Value
 from tests.programs.native.hosts import narrowed, using

@@ -7,7 +7,7 @@ import numpy as np
 from attrs import define, evolve, field, frozen
 
 from tape_ad.programs.capture.op_facts import may_fail
-from tape_ad.programs.engines import plans
+from tape_ad.programs.engines import storage
 from tape_ad.programs.engines.native.ir import (
     Argument,
     ExternalCall,
@@ -22,7 +22,8 @@ from tape_ad.programs.engines.native.ir import (
 )
 from tape_ad.programs.engines.native.lowering import Lowered, LoweredStep, changes
 from tape_ad.programs.engines.native.lowering.calls import Work
-from tape_ad.programs.engines.plans import LiveRanges, overwritten
+from tape_ad.programs.engines.plans import overwritten
+from tape_ad.programs.engines.storage import LiveRanges
 from tape_ad.programs.program import Call, Guard, Program, Value, body_of, root_of
 
 
@@ -259,13 +260,13 @@ def fuse(lowered: Lowered, reuses: bool = False) -> Fused:
     has_loops = any(isinstance(part, LoopCall) for each in lowered.steps for part in each.work)
     fusion = Fusion(reuses=reuses or has_loops or bool(lowered.renamed))
     done = [(each, fusion.take(each)) for each in lowered.steps]
-    if plans.verifier is not None:
+    if storage.verifier is not None:
         noted = [
             (each.step, list(zip(each.work, numbers, strict=True)))
             for each, numbers in done
             if not each.is_view
         ]
-        plans.verifier.verify_order(lowered.program, noted, lowered.memory)
+        storage.verifier.verify_order(lowered.program, noted, lowered.memory)
     return Fused(lowered, fusion.slots)
 
 

@@ -185,10 +185,6 @@ class MemoryMap:
         """What is noted of work, which does not hold if that is given up."""
         return self.bounds, self.searches, self.factors
 
-    def forget(self, value: Value) -> None:
-        """Let a value be where it would have been."""
-        self._known.pop(value, None)
-
     def put(self, value: Value, ref: MemRef) -> None:
         """Note in which memory a value lies."""
         self._known[value] = ref

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tape_ad.programs.capture.op_facts import is_view
-from tape_ad.programs.engines import plans
+from tape_ad.programs.engines import storage
 from tape_ad.programs.engines.numpy.calls import (
     FRESH,
     Arguments,
@@ -18,9 +18,10 @@ from tape_ad.programs.engines.numpy.calls import (
     seen,
     with_out,
 )
-from tape_ad.programs.engines.plans import ALIGNED, HEAVY, Plan, Run, is_c, is_one_element, size_of
+from tape_ad.programs.engines.plans import HEAVY, Plan, Run, is_c, is_one_element
 from tape_ad.programs.engines.segments import Segment
-from tape_ad.programs.program import Call, Diverged, Guard, Value, root_of, values_in
+from tape_ad.programs.engines.storage import ALIGNED, size_of
+from tape_ad.programs.program import Call, Diverged, Guard, Program, Value, root_of, values_in
 from tape_ad.rules.numpy.updates import viewed
 
 
@@ -527,8 +528,8 @@ def replay_of(
         ``replay(*inputs)``: a tuple of outputs, or Diverged. It may run in several threads. Its
         `nbytes` is the plan's.
     """
-    if plans.verifier is not None:
-        plans.verifier.verify_plan(plan)
+    if storage.verifier is not None:
+        storage.verifier.verify_plan(plan)
     writer = Writer(plan, otherwise=otherwise, guards=guards)
     text = "\n".join(writer.lines())
     namespace: dict[str, Any] = {"Diverged": Diverged, **writer.names.bound}
@@ -537,3 +538,8 @@ def replay_of(
     replay: Any = namespace.pop("replay")  # no cycle of it and its names
     replay.nbytes = plan.nbytes
     return replay
+
+
+def by_numpy(program: Program, threads: int = 1) -> Any:
+    """Make a program something to call, of calls of NumPy alone; that has threads of its own."""
+    return replay_of(Plan.of(program))

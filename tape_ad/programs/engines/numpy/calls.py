@@ -15,12 +15,11 @@ from attrs import define, field
 
 from tape_ad.base.naming import COMPARISONS, OPERATORS, PREFIXES, PYTHON_OPERATORS, function_name
 from tape_ad.base.trees import structure_of
-from tape_ad.programs.engines.plans import dtype_of_reduction, is_c
+from tape_ad.programs.engines.plans import is_c, reduction_of
 from tape_ad.programs.engines.segments import element, placed_number, python_number
 from tape_ad.programs.program import DISPLAYS, Call, Display, Value, replaced, values_in
 from tape_ad.record.gradients import through_buffer
 from tape_ad.rules import known_facts
-from tape_ad.rules.base import NO_VALUE
 from tape_ad.rules.maps.indexing import Index, added_at, scatter
 from tape_ad.rules.maps.memory import names_each_once
 from tape_ad.rules.maps.reductions import filled_with
@@ -246,22 +245,6 @@ def item(arguments: Arguments, call: Call) -> str:
     return f"{arguments.one(array)}[{arguments.key(key)}]"
 
 
-def reduction_of(call: Call) -> tuple[Any, list[Any]] | None:
-    """Take a reduction apart: the ``ufunc.reduce`` that it calls; array, axis, dtype, keepdims."""
-    ufunc = known_facts(call.function).reduces
-    options = named(call, "array" if ufunc is None else "a", "axis", "dtype", "out", "keepdims")
-    if options is None or options.get("out") is not None:
-        return None
-    axis: int | None = 0
-    reduce, dtype = call.function, None
-    if ufunc is not None:
-        reduce, axis, dtype = ufunc.reduce, None, dtype_of_reduction(ufunc)
-    array = options.get("array", options.get("a"))
-    keeps = options.get("keepdims", NO_VALUE)
-    keeps = keeps is not NO_VALUE and bool(keeps)
-    return reduce, [array, options.get("axis", axis), options.get("dtype", dtype), keeps]
-
-
 def reduced(arguments: Arguments, call: Call) -> str | None:
     """Write a reduction by position, in half of the time for its arguments."""
     found = reduction_of(call)
@@ -289,13 +272,6 @@ def attribute(form: str, arguments: Arguments, call: Call) -> str | None:
     if len(call.args) != 1 or call.kwargs or not is_array(call.args[0]):
         return None
     return form.format(arguments.one(call.args[0]))
-
-
-def named(call: Call, *parameters: str) -> dict[str, Any] | None:
-    """Give a call's arguments by name; None if there are others."""
-    if len(call.args) > len(parameters) or not set(call.kwargs) <= set(parameters):
-        return None
-    return dict(zip(parameters, call.args, strict=False)) | dict(call.kwargs)
 
 
 def is_array(operand: Any) -> bool:

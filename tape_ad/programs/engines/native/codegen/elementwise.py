@@ -17,7 +17,6 @@ from attrs import field, frozen
 from tape_ad.base.naming import PYTHON_OPERATORS
 from tape_ad.programs.capture.op_facts import is_view
 from tape_ad.programs.capture.tracers import cast as cast_array
-from tape_ad.programs.engines.native.codegen import floats, integers
 from tape_ad.programs.engines.native.codegen.compositions import COMPLEX, composition_of
 from tape_ad.programs.engines.native.codegen.floats import (
     CLIP,
@@ -102,7 +101,6 @@ FAILURES: Mapping[str, Mapping[Any, Callable[..., VectorValue]]] = MappingProxyT
             **dict.fromkeys((operator.add, operator.sub, operator.mul), never),
             **dict.fromkeys((operator.neg, operator.abs, *NEVER_FAILING), never),
             **dict.fromkeys((operator.truediv, operator.floordiv, operator.mod), by_zero),
-            divmod: by_zero,
             operator.pow: no_power,
         },
         "i": {
@@ -116,7 +114,6 @@ FAILURES: Mapping[str, Mapping[Any, Callable[..., VectorValue]]] = MappingProxyT
             operator.truediv: no_float,
             operator.floordiv: no_quotient,
             operator.mod: no_quotient,
-            divmod: no_quotient,
         },
     }
 )
@@ -130,7 +127,7 @@ def failing(function: Any, *args: VectorValue) -> VectorValue:
     ----------
     function : callable
         One of `operator`, of Python's floats or integers.
-    *args : Lane
+    *args : VectorValue
         The operands, of one dtype, and what the instructions give.
 
     Returns
@@ -152,8 +149,6 @@ BY_KIND = MappingProxyType(
     {"f": FLOATING, "i": INTEGRAL, "u": INTEGRAL, "b": LOGICAL, "c": COMPLEX}
 )
 """The formulas of ufuncs, by the kind of their operands' dtype."""
-
-SECOND = MappingProxyType({"f": floats.SECOND, "i": integers.SECOND, "u": integers.SECOND})
 
 UFUNCS: Mapping[Any, Any] = MappingProxyType(
     {function: ufunc for ufunc, function in PYTHON_OPERATORS.items() if ufunc is not np.matmul}
@@ -189,7 +184,7 @@ class Bound:
 
 @frozen
 class Failing:
-    """Whether Python has no such result of its own numbers; see `failures`.
+    """Whether Python has no such result of its own numbers; see `FAILURES`.
 
     Its operands are those of the function, and the result.
 
@@ -236,10 +231,10 @@ def operands_of(function: Any) -> int | None:
 
 
 @functools.lru_cache(maxsize=4096)
-def formula_of(function: Any, dtypes: tuple[np.dtype[Any], ...], output: int) -> Formula | None:
+def formula_of(function: Any, dtypes: tuple[np.dtype[Any], ...]) -> Formula | None:
     """Find the formula of a function of such operands."""
     if isinstance(function, Bound):
-        plain = formula_of(function.function, dtypes, output)
+        plain = formula_of(function.function, dtypes)
         return plain and functools.partial(bound, plain, function)
     if isinstance(function, Failing):
         return functools.partial(failing, function.function)
@@ -248,13 +243,13 @@ def formula_of(function: Any, dtypes: tuple[np.dtype[Any], ...], output: int) ->
     if found is not None:
         return found.formula if found.takes(dtypes[:-1]) else None
     if isinstance(ufunc, np.ufunc):
-        return formula_of_ufunc(ufunc, dtypes, output)
+        return formula_of_ufunc(ufunc, dtypes)
     body, operands = elementwise_body(function)
     known = body is not None and len(dtypes) == operands + 1
     return functools.partial(by_body, body) if known else None
 
 
-def formula_of_ufunc(ufunc: Any, dtypes: tuple[np.dtype[Any], ...], output: int) -> Formula | None:
+def formula_of_ufunc(ufunc: Any, dtypes: tuple[np.dtype[Any], ...]) -> Formula | None:
     """Find the formula of a ufunc of such operands."""
     given, kind = set(dtypes[:-1]), dtypes[0].kind
     if len(dtypes) != ufunc.nin + 1:
@@ -262,7 +257,7 @@ def formula_of_ufunc(ufunc: Any, dtypes: tuple[np.dtype[Any], ...], output: int)
     if len(given) > 1:
         whole = ufunc in ORDER and {x.str[1:] for x in given} == {"i8", "u8"}
         return mixed(ORDER[ufunc]) if whole else None
-    return (SECOND.get(kind, {}) if output else BY_KIND.get(kind, {})).get(ufunc)
+    return BY_KIND.get(kind, {}).get(ufunc)
 
 
 def by_body(body: Any, *args: Any, **options: Any) -> VectorValue:
@@ -324,8 +319,6 @@ def can_lower(
     dtypes: tuple[np.dtype[Any], ...],
     library: Library,
     lanes: int = 1,
-    output: int = 0,
-    numbers: tuple[Any, ...] = (),
 ) -> bool:
     """Tell whether a function can be written as instructions.
 
@@ -339,22 +332,17 @@ def can_lower(
     lanes : int
         For how many elements at once. A function that the library has for single ones alone is
         not written for several.
-    output : int
-        Which one of several results.
-    numbers : tuple
-        For each operand the number that it is, if it is a constant; else None.
 
     Returns
     -------
     bool
     """
-    formula = formula_of(function, dtypes, output) if all(map(is_plain, dtypes)) else None
+    formula = formula_of(function, dtypes) if all(map(is_plain, dtypes)) else None
     if formula is None:
         return False
     builder = IRBuilder(lanes, library, by_vectors=lanes > 1)
-    numbers = numbers or (None,) * (len(dtypes) - 1)
     try:
-        args = [tried(builder, *each) for each in zip(dtypes[:-1], numbers, strict=True)]
+        args = [tried(builder, dtype) for dtype in dtypes[:-1]]
         return formula(*args).dtype == dtypes[-1]
     except (
         LookupError,
@@ -365,11 +353,11 @@ def can_lower(
         return False
 
 
-def tried(builder: IRBuilder, dtype: np.dtype[Any], number: Any) -> VectorValue:
+def tried(builder: IRBuilder, dtype: np.dtype[Any]) -> VectorValue:
     """Make an operand to try a formula with."""
-    if number is None and dtype.kind != "c":
-        return VectorValue(builder, "%x", dtype)
-    return builder.constant(dtype.type(0) if number is None else number, dtype)
+    if dtype.kind == "c":
+        return builder.constant(dtype.type(0), dtype)
+    return VectorValue(builder, "%x", dtype)
 
 
 def lowered(
@@ -377,7 +365,6 @@ def lowered(
     function: Any,
     dtypes: Sequence[np.dtype[Any]],
     args: Sequence[VectorValue],
-    output: int = 0,
 ) -> VectorValue:
     """Write a function as instructions.
 
@@ -390,15 +377,13 @@ def lowered(
         Of the operands as it takes them, and of the result.
     args : sequence of VectorValue
         The operands, of those dtypes; numbers that are known as `IRBuilder.constant` gives them.
-    output : int
-        Which one of several results.
 
     Returns
     -------
     VectorValue
         The result, of the last dtype.
     """
-    formula = formula_of(function, tuple(dtypes), output)
+    formula = formula_of(function, tuple(dtypes))
     if formula is None:
         raise LookupError(f"no formula for {function} of {dtypes[0]}")
     return formula(*args)

@@ -171,11 +171,6 @@ def floor_divide(x: VectorValue, y: VectorValue) -> VectorValue:
     return select(y == 0.0, x / y, whole)
 
 
-def fraction(x: VectorValue) -> VectorValue:
-    """Give the part behind the point, with the sign of `x`."""
-    return copysign(select(absolute(x) == np.inf, x.like(0.0), x - truncated(x)), x)
-
-
 def quotient(x: float, y: float, dtype: np.dtype[Any]) -> float:
     """Divide two constants as NumPy does, in the precision of the operand."""
     return float(dtype.type(x) / dtype.type(y))
@@ -372,9 +367,7 @@ FLOATING: Mapping[Any, Formula] = MappingProxyType(
         np.divide: operator.truediv,
         np.floor_divide: floor_divide,
         np.remainder: remainder,
-        np.divmod: floor_divide,
         np.fmod: fmod,
-        np.modf: fraction,
         **dict.fromkeys((np.absolute, np.fabs), absolute),
         np.square: squared,
         np.reciprocal: lambda x: 1.0 / x,
@@ -415,7 +408,4 @@ FLOATING: Mapping[Any, Formula] = MappingProxyType(
         **{vars(np)[name]: of_library(name) for name in OF_C},
     }
 )
-"""Of float32 and float64; of functions with two results the first."""
-
-SECOND: Mapping[Any, Formula] = MappingProxyType({np.divmod: remainder, np.modf: truncated})
-"""The second results."""
+"""Of float32 and float64."""

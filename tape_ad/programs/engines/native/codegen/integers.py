@@ -167,7 +167,6 @@ INTEGRAL: Mapping[Any, Formula] = MappingProxyType(
         np.divide: lambda x, y: cast(x, FLOAT64) / cast(y, FLOAT64),
         np.floor_divide: floor_divide,
         np.remainder: remainder,
-        np.divmod: floor_divide,
         np.fmod: lambda x, y: x % divisor(x, y),
         np.absolute: absolute,
         np.square: lambda x: x * x,
@@ -193,10 +192,7 @@ INTEGRAL: Mapping[Any, Formula] = MappingProxyType(
         **dict.fromkeys((np.floor, np.ceil, np.trunc), itself),
     }
 )
-"""Of signed and unsigned integers; of functions with two results the first."""
-
-SECOND: Mapping[Any, Formula] = MappingProxyType({np.divmod: remainder})
-"""The second results."""
+"""Of signed and unsigned integers."""
 
 LOGICAL: Mapping[Any, Formula] = MappingProxyType(
     {

@@ -342,7 +342,7 @@ class VectorValue:
     """A value in LLVM's instructions: a scalar, or a vector of elements of one dtype.
 
     Its operators are LLVM's, and wrap around for integers; division and shifts are for operands
-    of which LLVM says what comes out. A Python number beside a lane takes its dtype.
+    of which LLVM says what comes out. A Python number beside a value takes its dtype.
 
     Attributes
     ----------
@@ -374,7 +374,7 @@ class VectorValue:
     __and__, __or__, __xor__ = written("&"), written("|"), written("^")
     __lshift__, __rshift__ = written("<<"), written(">>")
     __lt__, __le__, __gt__, __ge__ = written("<"), written("<="), written(">"), written(">=")
-    __eq__ = written("==")  # type: ignore[assignment]  # a lane of bools
+    __eq__ = written("==")  # type: ignore[assignment]  # a value of bools
     __ne__ = written("!=")  # type: ignore[assignment]  # the same
 
     def __neg__(self) -> "VectorValue":
@@ -424,7 +424,7 @@ class ComplexVector(VectorValue):
         return ComplexVector.of(-self.re, -self.im)
 
     def __repr__(self) -> str:
-        return f"<ComplexLane {self.re.name}, {self.im.name}: {self.dtype}>"
+        return f"<{type(self).__name__} {self.re.name}, {self.im.name}: {self.dtype}>"
 
 
 def select(condition: VectorValue, x: Any, y: Any) -> VectorValue:

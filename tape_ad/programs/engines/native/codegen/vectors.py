@@ -66,7 +66,7 @@ X86 = (
 AARCH64 = (Registers("n", 128, ("neon",)),)
 
 
-@frozen
+@frozen(cache_hash=True)
 class VectorLibrary:
     """A vector library, and the registers that this machine has for it.
 
@@ -125,11 +125,6 @@ class VectorLibrary:
             return None
         made = name + SUFFIXES[dtype]
         return made if made not in INACCURATE and address(LIBM, made) else None
-
-    def widest(self, dtype: np.dtype[Any]) -> int:
-        """Say how many elements the widest register has for which there are functions; else 1."""
-        bits = self.registers[0].bits if self.registers else 8 * np.dtype(dtype).itemsize
-        return bits // (8 * np.dtype(dtype).itemsize)
 
 
 def _libmvec() -> VectorLibrary:

@@ -22,7 +22,6 @@ from tape_ad.programs.engines.native.ir import (
     LoopNest,
     MemoryMap,
     MemRef,
-    Op,
     Reduction,
     RuntimeCheck,
 )
@@ -55,27 +54,6 @@ from tape_ad.rules.numpy.updates import updated
 NUMBERS = frozenset({int, float, complex, bool})
 
 
-@frozen(eq=False)
-class Pattern:
-    """A loop nest without its memory references.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        That of the call's result, without axes of one element.
-    reads : tuple of int
-        Which argument of the call is read each time.
-    ops : list of Op
-    write : int or Literal
-        What is stored as the result.
-    """
-
-    shape: tuple[int, ...]
-    reads: tuple[int, ...]
-    ops: list[Op]
-    write: Argument
-
-
 @define(eq=False)
 class LoweringCache:
     """The loop nests of calls so far, by all that decides about them but memory.
@@ -86,7 +64,7 @@ class LoweringCache:
     """
 
     memory_map: MemoryMap
-    _known: dict[Any, Pattern | None] = field(factory=dict)
+    _known: dict[Any, tuple[LoopNest, list[int]]] = field(factory=dict)
     _narrow: dict[tuple[Value, tuple[int, ...]], MemRef] = field(factory=dict)
 
     def key_of(self, call: Call) -> Any:
@@ -116,13 +94,14 @@ class LoweringCache:
 
     def find(self, key: Any, call: Call) -> LoopNest | None:
         """Give the nest of a call like one before."""
-        pattern = self._known.get(key)
-        if pattern is None:
+        known = self._known.get(key)
+        if known is None:
             return None
+        nest, args = known
         shape = call.outputs[0].shape
-        reads = [self.narrow(call.args[number], shape) for number in pattern.reads]
+        reads = [self.narrow(call.args[number], shape) for number in args]
         out = self.narrow(call.outputs[0], shape)
-        return LoopNest(pattern.shape, reads, pattern.ops, [(pattern.write, out)])
+        return LoopNest(out.shape, reads, nest.ops, [(nest.writes[0][0], out)])
 
     def narrow(self, value: Value, shape: tuple[int, ...]) -> MemRef:
         """Give a value's memory reference for a nest of a shape, without axes of one element."""
@@ -148,11 +127,9 @@ class LoweringCache:
             for number, arg in reversed(list(enumerate(call.args)))
             if type(arg) is Value
         }
-        reads = [of.get(ref.squeezed()) for ref in nest.reads]
-        known = tuple([number for number in reads if number is not None])
-        if len(known) == len(reads):
-            narrow = tuple([length for length in shape if length != 1])
-            self._known[key] = Pattern(narrow, known, nest.ops, nest.writes[0][0])
+        args = [of[ref] for each in nest.reads if (ref := each.squeezed()) in of]
+        if len(args) == len(nest.reads):
+            self._known[key] = nest, args
 
 
 LOWERINGS: Mapping[Any, Callable[[Lowering], None]] = {
@@ -397,28 +374,31 @@ def lower(
             reason = "an index that may be out of bounds" if may_fail(step) else None
             steps.append(LoweredStep(step, reason=reason, is_view=reason is None))
             continue
-        key = cache.key_of(step)
-        nest = cache.find(key, step)
-        if nest is None:
-            counts = list(map(len, memory_map.notes))
-            try:
-                work = lowered(step, memory_map)
-            except NotLowerable as reason:
-                for notes, count in zip(memory_map.notes, counts, strict=True):
-                    while len(notes) > count:  # those of work that has been given up
-                        notes.popitem()
-                steps.append(LoweredStep(step, reason=str(reason)))
-                continue
-            cache.remember(key, step, work)
-            if len(work) == 1 and type(work[0]) is LoopNest:
-                memory_map.note_product(work[0])
-            parts = [canonical(each) for each in work if not is_empty(each)]
-            steps.append(LoweredStep(step, parts))
-        else:
-            memory_map.note_product(nest)
-            steps.append(LoweredStep(step, [nest]))
-        native.update(step.outputs)
+        steps.append(lowered_call(step, memory_map, cache))
+        if steps[-1].reason is None:
+            native.update(step.outputs)
     return Lowered(program, steps, memory_map)
+
+
+def lowered_call(call: Call, memory_map: MemoryMap, cache: LoweringCache) -> LoweredStep:
+    """Lower a call as one like it has been, or else from its beginning; or say why it cannot be."""
+    key = cache.key_of(call)
+    nest = cache.find(key, call)
+    if nest is not None:
+        memory_map.note_product(nest)
+        return LoweredStep(call, [nest])
+    counts = list(map(len, memory_map.notes))
+    try:
+        work = lowered(call, memory_map)
+    except NotLowerable as reason:
+        for notes, count in zip(memory_map.notes, counts, strict=True):
+            while len(notes) > count:  # those of work that has been given up
+                notes.popitem()
+        return LoweredStep(call, reason=str(reason))
+    cache.remember(key, call, work)
+    if len(work) == 1 and type(work[0]) is LoopNest:
+        memory_map.note_product(work[0])
+    return LoweredStep(call, [canonical(each) for each in work if not is_empty(each)])
 
 
 IN_PLACE: frozenset[Any] = frozenset({updated, added_at})

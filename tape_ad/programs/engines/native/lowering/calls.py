@@ -74,7 +74,7 @@ class Lowering:
         for value in self.call.outputs:
             if value.owner is not None:
                 raise NotLowerable("a view of an operand")
-            if value.dtype is not None and not can_be_placed(value):
+            if value.shape and not can_be_placed(value):
                 raise NotLowerable("a result with gaps, or without elements")
         return [self.ref(value) for value in self.call.outputs]
 
@@ -256,7 +256,7 @@ def elementwise_call(
 
 MANY = 64
 """From how many elements on it matters that a loop takes several at once."""
-NEVER_TOGETHER = frozenset({np.fmod, np.remainder, np.floor_divide, np.divmod, np.nextafter})
+NEVER_TOGETHER = frozenset({np.fmod, np.remainder, np.floor_divide, np.nextafter})
 """Functions that NumPy's loops, too, take the elements of one by one; all of SciPy's do so."""
 
 

@@ -6,29 +6,15 @@ from typing import Any
 import numpy as np
 from attrs import define, evolve, field, frozen
 
-from tape_ad.programs.capture.op_facts import is_view
 from tape_ad.programs.engines.native.codegen import compiled_loops, text_of
 from tape_ad.programs.engines.native.codegen.loops import Loop
-from tape_ad.programs.engines.native.fusion import (
-    Fused,
-    Slot,
-    eliminate_dead_stores,
-    fuse,
-    reuse_memory,
-)
+from tape_ad.programs.engines.native.fusion import Fused, Slot
 from tape_ad.programs.engines.native.ir import Listing, LLVMFunction, kept_as
-from tape_ad.programs.engines.native.lowering import lower
-from tape_ad.programs.engines.native.lowering.calls import NotLowerable
 from tape_ad.programs.engines.native.runtime.compiling import fits, layouts_of
-from tape_ad.programs.engines.native.schedule.bytecode import Bytecode, memory_of
-from tape_ad.programs.engines.native.schedule.loops import with_native_loops
+from tape_ad.programs.engines.native.schedule.bytecode import Bytecode, scratch_of
 from tape_ad.programs.engines.native.schedule.tiling import tiled
-from tape_ad.programs.engines.native.stencils import write_in_one_pass
 from tape_ad.programs.engines.segments import Segment, element, placed_number, python_number
-from tape_ad.programs.passes.rewriting import alike
-from tape_ad.programs.passes.rolling import unroll
 from tape_ad.programs.program import Call, Guard, Program, Step, Value, root_of
-from tape_ad.record.gradients import through_buffer
 
 
 @define(eq=False)
@@ -71,7 +57,7 @@ class Schedule:
         self._given.update(given)
         inputs = [self.raw(value) for value in taken]
         outputs = [raw_of(value) for value in given]
-        own, arena = memory_of(0), memory_of(0)
+        own, arena = scratch_of(0), scratch_of(0)
         order = [*given, *taken]
         places = {value: number for number, value in enumerate(order, start=2)}
         bytecode = Bytecode(places, self.threads)
@@ -145,86 +131,6 @@ class Assembled:
     left: Sequence[tuple[Step, str]]
     segments: Sequence[Segment]
     guards: Sequence[Guard]
-
-
-def assembled(program: Program, threads: int = 1) -> Assembled:
-    """Make native calls of what can be native: run all passes.
-
-    Parameters
-    ----------
-    program : Program
-        Simplified.
-    threads : int
-        How many may share a nest.
-    """
-    *_, (_, last) = passes(program, threads)
-    return compile_schedule(last)
-
-
-def passes(program: Program, threads: int = 1) -> Iterator[tuple[str, Any]]:
-    """Run the passes of the compiler, and give the name of each with what it makes.
-
-    Parameters
-    ----------
-    program : Program
-        Simplified.
-    threads : int
-        How many may share a nest.
-
-    Yields
-    ------
-    name : str
-    made : Lowered, Fused or Schedule
-        Whose text is its listing.
-    """
-    program, bodies = with_native_loops(read_only_last(program))
-    try:
-        lowered = lower(program, bodies)
-    except NotLowerable:  # of what is known in the whole program alone
-        lowered = lower(unroll(program))
-    yield "lowering", lowered
-    lowered = reuse_memory(lowered)
-    yield "memory reuse", lowered
-    lowered = write_in_one_pass(lowered)
-    yield "stencils", lowered
-    fused = fuse(lowered)
-    yield "fusion", fused
-    fused = eliminate_dead_stores(fused)
-    yield "dead store elimination", fused
-    yield "scheduling", schedule(fused, threads)
-
-
-def read_only_last(program: Program) -> Program:
-    """Let calls use what others are shown read-only as it is; NumPy shows it behind all else."""
-    shown: dict[Value, Any] = {}
-    for call in program.calls:
-        if call.function is through_buffer and type(call.args[0]) is Value:
-            (source,), (out,) = call.args, call.outputs
-            if alike(source, out):
-                shown[out] = shown.get(source, source)
-    for step in program.steps if shown else ():
-        if isinstance(step, Guard) or (step.function is not through_buffer and may_view(step)):
-            for value in step.operands:  # of which a view is read-only too
-                shown.pop(value, None)
-    steps, last = [], []
-    for step in program.steps if shown else ():
-        if isinstance(step, Call) and step.outputs[:1] and step.outputs[0] in shown:
-            last.append(step)
-        else:
-            steps.append(step if shown.keys().isdisjoint(step.operands) else step.replaced(shown))
-    if not shown:
-        return program
-    returned = set(program.outputs)
-    last = [step for step in last if step.outputs[0] in returned]
-    last = [
-        step if shown.keys().isdisjoint(step.operands) else step.replaced(shown) for step in last
-    ]
-    return evolve(program, steps=(*steps, *last))
-
-
-def may_view(call: Call) -> bool:
-    """Tell whether a call may show the memory of an operand."""
-    return is_view(call) or any(out.owner is not None for out in call.outputs)
 
 
 def schedule(fused: Fused, threads: int = 1) -> Schedule:

@@ -7,18 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from attrs import define, evolve, field
 
-from tape_ad.programs.engines import plans
+from tape_ad.programs.engines import storage
 from tape_ad.programs.engines.native.codegen import CompiledLoop
+from tape_ad.programs.engines.native.codegen.loads_stores import ANY, SAME, STEPS, UNIT
 from tape_ad.programs.engines.native.codegen.loops import (
-    ANY,
     ASSIGN,
     BLOCK,
     EACH,
     JOIN,
     ROWS,
-    SAME,
-    STEPS,
-    UNIT,
     Epilogue,
     Loop,
     identity_of,
@@ -43,8 +40,8 @@ from tape_ad.programs.engines.native.ir import (
 from tape_ad.programs.engines.native.runtime import vm
 from tape_ad.programs.engines.native.runtime.vm import Team
 from tape_ad.programs.engines.native.schedule.strip_mining import StripMined
-from tape_ad.programs.engines.plans import Block, LiveRanges, placed, size_of
 from tape_ad.programs.engines.segments import Segment
+from tape_ad.programs.engines.storage import Block, LiveRanges, placed, size_of
 from tape_ad.programs.program import Value
 
 
@@ -228,7 +225,6 @@ class Bytecode:
     guards: int = 0
     _live: LiveRanges = field(factory=LiveRanges)
     _inside: dict[Value, Block] = field(factory=dict)
-    _touched: list[list[Value]] = field(factory=list)
     _buffers: dict[Value, int] = field(factory=dict)
     _most: int = 1
     _deep: int = 1
@@ -479,9 +475,6 @@ class Bytecode:
                 size = size_of(root) or ref.dtype.itemsize
                 self._inside[root] = Block(size, number, number)
             self._live.use(root, number)
-            if plans.verifier is not None:
-                self._touched += [[] for _ in range(number + 1 - len(self._touched))]
-                self._touched[number].append(root)
 
     def loop(self, loop: LoopCall) -> None:
         """Go round in a loop of the program: its parts one after the other."""
@@ -489,7 +482,7 @@ class Bytecode:
             body = BodyBytecode(loop.places, around=self, places=part.places)
             for slot in part.slots:
                 body.add(slot)
-            table, arena = memory_of(8 * part.words), memory_of(body.lay_out())
+            table, arena = scratch_of(8 * part.words), scratch_of(body.lay_out())
             body.arena = arena
             self.own = max(self.own, body.own)
             self.cost += body.cost * part.count
@@ -518,9 +511,9 @@ class Bytecode:
         for root, block in self._inside.items():
             block.end = self._live.ends[root]
         size = placed(self._inside.values())
-        if plans.verifier is not None:
+        if storage.verifier is not None:
             where = {root: (block.offset, block.size) for root, block in self._inside.items()}
-            plans.verifier.verify_ranges(self._touched, where)
+            storage.verifier.verify_entries(self._entries, where)
         return size
 
     def write(self) -> None:
@@ -609,7 +602,10 @@ class Bytecode:
 
     def outside_at(self, root: Value) -> tuple[int, int]:
         """Give the address of what lies outside."""
-        return self.outside[root], 0
+        place = self.places.get(root)
+        if place is None:
+            return self.outside[root], 0
+        return self.outside[place.root], place.offset
 
     def call_words(
         self,
@@ -662,7 +658,7 @@ class BodyBytecode(Bytecode):
     """
 
     around: Any = None
-    arena: Value = field(factory=lambda: memory_of(8))
+    arena: Value = field(factory=lambda: scratch_of(8))
 
     def arena_at(self) -> tuple[int, int]:
         """Give the address of the arena."""
@@ -679,6 +675,6 @@ class BodyBytecode(Bytecode):
         return number, offset + place.offset
 
 
-def memory_of(size: int) -> Value:
+def scratch_of(size: int) -> Value:
     """Give a value for memory of so many bytes."""
     return Value(np.ndarray, (max(size, 8),), np.dtype(np.uint8), (1,))

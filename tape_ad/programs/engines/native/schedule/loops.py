@@ -7,7 +7,8 @@ much after each iteration; where anything else does, there is no loop.
 """
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -140,15 +141,7 @@ def part_of(loop: Loop, begin: int, count: int, many: int, constants: list[Const
     for time in {1, count - 1} - {0} if count > 1 else ():
         other = Iterations.of(loop, begin + time * many, many)
         other.share(first.constants)
-        if len(other.words) != len(first.words):
-            raise NotLowerable("iterations that are not alike")
-        found = []
-        for number, (one, two) in enumerate(zip(first.words, other.words, strict=True)):
-            if one == two:
-                continue
-            if type(one) is not MovingWord or type(two) is not MovingWord or (two - one) % time:
-                raise NotLowerable("iterations that are not alike")
-            found.append((number, (two - one) // time))
+        found = moves_between(first.words, other.words, time)
         if moves and found != moves:
             raise NotLowerable("iterations that do not move evenly")
         moves = found
@@ -261,11 +254,7 @@ class Iterations:
             roots += [self._others.get(each.value, each.value) for each in self.constants]
             numbers = {root: number for number, root in enumerate(roots, start=2)}
             numbers |= {mine: numbers[first] for mine, first in self._others.items()}
-            bytecode = Alone(numbers, places=self.places)
-            for slot in self.slots:
-                bytecode.add(slot)
-            bytecode.settle()
-            self._words = bytecode.words
+            self._words = words_of(self.slots, numbers, self.places)
         return self._words
 
 
@@ -286,12 +275,38 @@ class Alone(Bytecode):
         *words, number = super().guard_words(ref, answer, number)
         return [*words, MovingWord(number)]
 
-    def outside_at(self, root: Value) -> tuple[int, int]:
-        """Give the address of what lies outside."""
-        place = self.places.get(root)
-        if place is None:
-            return self.outside[root], 0
-        return self.outside[place.root], place.offset
+
+def words_of(
+    slots: Iterable[Slot],
+    numbers: Mapping[Value, int],
+    places: Mapping[Value, MemRef] = MappingProxyType({}),
+) -> list[Any]:
+    """Write the bytecode of a body by itself, for comparison with that of another iteration."""
+    bytecode = Alone(numbers, places=places)
+    for slot in slots:
+        bytecode.add(slot)
+    bytecode.settle()
+    return bytecode.words
+
+
+def moves_between(first: Sequence[Any], other: Sequence[Any], times: int) -> list[tuple[int, int]]:
+    """List which words move from one iteration to another, so many times later, and by how much.
+
+    Raises
+    ------
+    NotLowerable
+        The iterations differ in more than words that move evenly.
+    """
+    if len(first) != len(other):
+        raise NotLowerable("iterations that are not alike")
+    moves = []
+    for number, (one, two) in enumerate(zip(first, other, strict=True)):
+        if one == two:
+            continue
+        if type(one) is not MovingWord or type(two) is not MovingWord or (two - one) % times:
+            raise NotLowerable("iterations that are not alike")
+        moves.append((number, (two - one) // times))
+    return moves
 
 
 def element(stacking: Stacking, k: int) -> MemRef:

@@ -19,7 +19,7 @@ from tape_ad.programs.engines.native.ir import (
     Reduction,
     is_external,
 )
-from tape_ad.programs.engines.plans import Block, LiveRanges, placed
+from tape_ad.programs.engines.storage import Block, LiveRanges, placed
 from tape_ad.programs.program import Value
 
 CACHED = 24 * 1024

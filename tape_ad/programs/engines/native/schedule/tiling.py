@@ -26,8 +26,13 @@ from tape_ad.programs.engines.native.ir import (
     iteration_space,
     kept_as,
 )
-from tape_ad.programs.engines.native.schedule.loops import Alone, LoopBody, LoopPart
-from tape_ad.programs.engines.plans import size_of
+from tape_ad.programs.engines.native.schedule.loops import (
+    LoopBody,
+    LoopPart,
+    moves_between,
+    words_of,
+)
+from tape_ad.programs.engines.storage import size_of
 from tape_ad.programs.program import Call, Guard, Value
 
 LARGE = 2 * 1024 * 1024
@@ -238,17 +243,13 @@ class Group:
         first = [restricted(nest, axis, own, start, size) for nest, axis in self.nests]
         if not all(map(in_same_order, (nest for nest, _ in self.nests), first)):
             return None
-        words = after = words_of(first, numbers)
+        words = words_of(first, numbers)
+        moves: list[tuple[int, int]] = []
         if count > 1:
             tiles = {tile: tile for tile in own.values()}
             pairs = zip(first, self.nests, strict=True)
             second = [restricted(nest, axis, tiles, size, size) for nest, (_, axis) in pairs]
-            after = words_of(second, numbers)
-        moves = [
-            (number, int(two - one))
-            for number, (one, two) in enumerate(zip(words, after, strict=True))
-            if one != two
-        ]
+            moves = moves_between(words, words_of(second, numbers), 1)
         return LoopPart([*first], {}, count, 1, len(words), moves, 0)
 
     def _fresh(self) -> set[Value]:
@@ -412,12 +413,3 @@ def in_same_order(nest: LoopNest, tile: LoopNest) -> bool:
         for each in nest.reductions
     ]
     return inner[0] == inner[1] and all(len(lengths) < 2 for lengths in reduced)
-
-
-def words_of(nests: Sequence[FusedNest], numbers: dict[Value, int]) -> list[int]:
-    """Write the bytecode of nests, for comparison with that of another tile."""
-    bytecode = Alone(numbers)
-    for nest in nests:
-        bytecode.add(nest)
-    bytecode.settle()
-    return bytecode.words
