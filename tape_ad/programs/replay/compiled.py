@@ -29,8 +29,8 @@ from tape_ad.base.naming import global_name
 from tape_ad.base.trees import flatten, map_leaves, structure_of
 from tape_ad.programs.capture.capture import Capture
 from tape_ad.programs.capture.comparison import Comparison
-from tape_ad.programs.capture.constants import Constants, same_program
-from tape_ad.programs.capture.free_variables import FreeVariables, objects_in
+from tape_ad.programs.capture.constants import Constants, Reads, same_program
+from tape_ad.programs.capture.free_variables import FOLLOWED, FreeVariables, objects_in
 from tape_ad.programs.capture.tracers import filling_code, plain, with_plain_keys
 from tape_ad.programs.capture.variables import asks_identity, asks_type
 from tape_ad.programs.engines import engine_named
@@ -80,6 +80,7 @@ def capture(
     earlier: Sequence[Program],
     parameters: Sequence[str] = (),
     outside: Container[int] = frozenset(),
+    reads: Reads | None = None,
 ) -> Captured:
     """Run a function on captured arrays.
 
@@ -97,6 +98,8 @@ def capture(
         The names of the positional arguments.
     outside : container of int
         The ids of what is watched around the function.
+    reads : Reads, optional
+        Where to note what the calls read.
 
     Returns
     -------
@@ -106,13 +109,15 @@ def capture(
     same : Program or None
         The earlier program that this is once more.
     """
-    constants = Constants(name, earlier)
+    reads = reads or Reads()
+    constants = Constants(name, earlier, reads)
     trace = Capture(name, Comparison(list(earlier)), constants, outside)
     inputs = [trace.input(x, of) for x, of in zip(given.leaves, names, strict=True)]
     args, kwargs = given.rebuild(inputs)
     trace.comparison.begin(trace)
     before = map_leaves(lambda leaf, path: leaf, (args, kwargs))
-    output = with_plain_keys(trace.run(function, args, kwargs))
+    with reads.counting():
+        output = with_plain_keys(trace.run(function, args, kwargs))
     program = trace.program(output)
     check_left_alone(name, before, (args, kwargs), parameters)
     constants.check_untouched()
@@ -302,6 +307,10 @@ class Replayer:
                 path.captures.append((number, proof[1]))
                 self._trust(paths, path, free, drawn, leaves)
                 return proof[0]
+        numbers = [one for each in paths.all for one in each.free_variables.numbers]
+        reads = Reads(
+            [each.array for each in numbers if each.changes == FOLLOWED - 1 and not each.holds()]
+        )
         start = perf_counter()
 
         def captured(function: Function) -> Captured:
@@ -313,6 +322,7 @@ class Replayer:
                 list(before.values()),
                 self._parameters,
                 free.places(),
+                reads,
             )
 
         program, result, same = self._captured(captured, free, given)
@@ -321,7 +331,7 @@ class Replayer:
         self._look_at(free, program, drawn)
         for each in paths.all:
             if each.free_variables.outgrown() and same_program(each.program, program):
-                each.free_variables.follow_numbers(effectless=not paths.vary_beside(each))
+                self._follow(paths, each, reads)
                 return result
         answers = tuple([guard.answer for guard in program.guards])
         untested = untested_inputs(leaves)
@@ -349,6 +359,19 @@ class Replayer:
                     f"each of {path.changes + 1} calls with arguments of the same shapes"
                 )
         return result
+
+    def _follow(self, paths: Paths, path: Path, reads: Reads) -> None:
+        """Go on with a path that is the same one with other numbers in arrays from elsewhere."""
+        variables = path.free_variables
+        variables.follow_numbers(reads, effectless=not paths.vary_beside(path))
+        often = variables.unfollowed(path.replays, self.max_programs)
+        if often:
+            self._exhaust(
+                paths,
+                f"has been captured more than {self.max_programs} times, as the numbers in {often} "
+                "change again and again, and it may go by them without a call that a replay does. "
+                "It runs without being compiled from now on; pass that as an argument",
+            )
 
     def _prove(self, path: Path, given: Arguments) -> tuple[Any, float, bool] | None:
         """Compare a replay of a path that was captured once with the function.
