@@ -507,7 +507,7 @@ class FreeVariables:
         if isinstance(value, DICT_VIEWS):
             self.look_at(value.mapping, title, names, depth)
         own = attribute(value, "__dict__")
-        if not is_library_class(type(value)):
+        if isinstance(value, (types.ModuleType, type)) or not is_library_class(type(value)):
             return
         for name in sorted({*(own if type(own) is dict else ()), *slots_of(type(value).__mro__)}):
             held = attribute(value, name)

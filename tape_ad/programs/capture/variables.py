@@ -401,10 +401,17 @@ class WatchedArray:
     def _(self) -> Callable[[], bytes]:
         array = self.array
         if type(array) in weakref.ProxyTypes:
-            return functools.partial(contents_left, array)
+            return self.left
         array = np.ndarray.view(array, np.ndarray)  # of a masked array, what is masked as well
         padded = array.dtype.char in PADDED
         return functools.partial(contents, array) if padded else array.tobytes
+
+    def left(self) -> bytes:
+        """Give the contents of an array that is referred to weakly, the last where it is gone."""
+        try:
+            return contents(self.array)
+        except ReferenceError:
+            return self.contents
 
     @property
     def title(self) -> str:
@@ -418,14 +425,6 @@ class WatchedArray:
     def holds(self) -> bool:
         """Tell whether the same numbers are in it as before."""
         return self.now() == self.contents
-
-
-def contents_left(reference: Any) -> bytes:
-    """Give the contents of an array that is referred to weakly; nothing where it is gone."""
-    try:
-        return contents(reference)
-    except ReferenceError:
-        return b""
 
 
 def word_of(title: str) -> str:
