@@ -706,6 +706,10 @@ def reading_twice(weights: Any) -> dict[str, Callable[[Any], Any]]:
             product = each * weights
         return x * weights if product[0] > 0 else x - weights
 
+    def listed(x: Any) -> Any:
+        products = [each * weights for each in (x, np.ones(2))]
+        return x * weights if products[1][0] > 0 else x - weights
+
     def given(x: Any, w: Any) -> Any:
         return x * w if w[0] > 0 else x - w
 
@@ -719,6 +723,7 @@ def reading_twice(weights: Any) -> dict[str, Callable[[Any], Any]]:
         ),
         "another name": renamed,
         "a loop": in_a_loop,
+        "a list comprehension": listed,
         "an argument": lambda x: given(x, weights),
     }
 

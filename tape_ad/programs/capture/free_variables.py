@@ -54,7 +54,11 @@ from tape_ad.programs.capture.variables import (
     word_of,
 )
 from tape_ad.programs.program.keys import varies
-from tape_ad.record.messages.callers import is_library_module, is_library_place
+from tape_ad.record.messages.callers import (
+    is_library_module,
+    is_library_name,
+    is_library_place,
+)
 
 MOST = 1024
 """How many variables are looked at; beyond that, a function is too large to be followed."""
@@ -506,8 +510,8 @@ class FreeVariables:
                 self.note(Variable(value, inner, title, ATTRIBUTE), names, depth)
         if isinstance(value, DICT_VIEWS):
             self.look_at(value.mapping, title, names, depth)
-        own = attribute(value, "__dict__")
-        if isinstance(value, (types.ModuleType, type)) or not is_library_class(type(value)):
+        package, own = package_of(value), attribute(value, "__dict__")
+        if not is_library_class(type(value)) or is_library_name(package):
             return
         for name in sorted({*(own if type(own) is dict else ()), *slots_of(type(value).__mro__)}):
             held = attribute(value, name)
@@ -515,6 +519,8 @@ class FreeVariables:
             if known and self.is_new(ATTRIBUTE, id(value), name):
                 self.append(Variable(value, name, f"{title}.{name}", ATTRIBUTE, held))
                 self.watch(held, f"{title}.{name}", within=True)
+            elif package_of(held) == package:  # which stands for it, perhaps
+                self.look_at(held, f"{title}.{name}", names, depth - 1)
 
     def entries(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
         """Note the elements of a container, or the entries of a dict."""
@@ -682,6 +688,11 @@ def is_library(value: Any) -> bool:
 def is_library_class(value: Any) -> bool:
     """Tell whether a value is a class that users do not look into."""
     return issubclass(type(value), type) and is_library_module(value)
+
+
+def package_of(value: Any) -> str:
+    """Name the package that defines the class of an object."""
+    return str(type(value).__module__).partition(".")[0]
 
 
 def is_of_library(function: types.FunctionType) -> bool:

@@ -226,7 +226,10 @@ def expressions_in(node: ast.AST) -> Iterator[ast.expr]:
 
 ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.MatMult)
 """Operators that ask nothing of the numbers in their operands."""
-REPEATED = (ast.For, ast.AsyncFor, ast.While, ast.comprehension, ast.Lambda, ast.FunctionDef)
+REPEATED = (
+    *(ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+    *(ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef),
+)
 """What has parts that run several times, or at another time than what is around it."""
 SHAPES = frozenset({"shape", "ndim", "size", "dtype"})
 """Attributes of an array that tell nothing of its numbers."""
