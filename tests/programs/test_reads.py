@@ -528,7 +528,8 @@ def test_containers_of_python(name: str) -> None:
 
 def of_libraries() -> dict[str, Case]:
     """Make functions that ask objects of libraries, which keep arrays."""
-    masked, hidden = np.ma.array([2.0, 3.0], mask=[False, True]), np.ma.array([2.0, 3.0])
+    masked: Any = np.ma.array([2.0, 3.0], mask=[False, True])
+    hidden = np.ma.array([2.0, 3.0])
     spline, other = [CubicSpline([0.0, 1.0, 2.0], [1.0, 2.0, 5.0]) for _ in range(2)]
     power, series = np.poly1d([1.0, 2.0]), np.polynomial.Polynomial([1.0, 2.0])
     return {
@@ -577,11 +578,13 @@ def test_subclasses() -> None:
     def function(x: Any) -> Any:
         return sum(x * each.factor for each in Kernel.__subclasses__())
 
-    fast, more = ta.compile(function), [Wide]
-    for change in (
+    more: list[type] = []
+    changes: list[Callable[[], Any]] = [
         lambda: setattr(Wide, "factor", 3.0),
-        lambda: more.append(type("More", (Wide, Kernel), {})),
-    ):
+        lambda: more.append(type("More", (Kernel,), {"factor": 7.0})),
+    ]
+    fast = ta.compile(function)
+    for change in changes:
         for _ in range(3):
             assert np.array_equal(fast(X), function(X))
         change()
