@@ -3,6 +3,7 @@
 import functools
 import inspect
 import sys
+import traceback
 import types
 import warnings
 from collections.abc import Callable, Container, Sequence
@@ -20,9 +21,9 @@ from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import (
     CaptureError,
     CompileWarning,
-    InPlaceError,
     NoRuleError,
     ProgramMismatchError,
+    TapeError,
 )
 from tape_ad.base.memory import uncollected
 from tape_ad.base.naming import global_name
@@ -60,7 +61,7 @@ from tape_ad.programs.replay.verifying import (
     run_eagerly,
 )
 from tape_ad.record.inspection.pages.figures import shown_by_repr, tag
-from tape_ad.record.messages.callers import is_library
+from tape_ad.record.messages.callers import caller, is_library
 from tape_ad.record.primals import is_number_like, primal
 from tape_ad.record.tensor import Tensor
 
@@ -490,14 +491,36 @@ class Replayer:
             return found
         try:
             found = captured(self.function)
-        except (CaptureError, InPlaceError) as error:
+        except NoRuleError:
+            raise
+        except (CaptureError, TypeError) as error:
             in_copies = not isinstance(error, CaptureError) or error.in_copies
             found = self._by_copy(captured, given) if in_copies else None
             if found is None:
+                if not isinstance(error, TapeError):
+                    self._require_own(error, given)
                 raise
             return found
         filling = any(guard.question is filling_code for guard in found[0].guards)
         return (filling and self._by_copy(captured, given)) or found
+
+    def _require_own(self, error: Exception, given: Arguments) -> None:
+        """Refuse a function that raises an error where it is captured, and does not by itself.
+
+        Raises
+        ------
+        CaptureError
+        """
+        try:
+            run_eagerly(self.function, given.args, given.kwargs)
+        except Exception:  # which is an error of the function, and raised as it is
+            return
+        *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+        raise CaptureError(
+            f"{title(self.function)} cannot be compiled: what stands for its arguments is given to "
+            f"code that does not take it ({caller(frame)}), which says: {error}; write float(x) or "
+            "int(x) there, which makes a program for each number, or compute with NumPy"
+        ) from error
 
     def _by_copy(
         self, captured: Callable[[Function], Captured], given: Arguments
