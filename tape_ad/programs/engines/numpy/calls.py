@@ -458,9 +458,7 @@ def rectified(arguments: Arguments, call: Call, target: str) -> list[str]:
 def joined(arguments: Arguments, call: Call, target: str) -> list[str]:
     """Write `np.concatenate` and `np.stack`."""
     options = {name: each for name, each in call.kwargs.items() if name != "dtype"}
-    words = arguments.all(
-        call.args, options
-    )  # as NumPy takes no dtype beside memory, which has one
+    words = arguments.all(call.args, options)  # NumPy takes a dtype, or memory that has one
     return [f"{arguments.names.function(call.function)}({words}, out={target})"]
 
 
