@@ -703,11 +703,11 @@ def is_of_library(function: types.FunctionType) -> bool:
 
 def functions_of(found: Any) -> list[types.FunctionType]:
     """List the functions that an attribute of a class is made of, if it is a method."""
+    inside = ("__func__", "func", "dispatcher")
+    parts = [found, *[getattr(found, name, None) for name in inside]]
     if isinstance(found, property):
         parts = [found.fget]
-    else:
-        inside = ("__func__", "func", "dispatcher")
-        parts = [getattr(found, name, None) for name in inside] + [found]
+    parts = [each if is_function(each) else getattr(each, "__wrapped__", None) for each in parts]
     return [each for each in parts if isinstance(each, types.FunctionType)]
 
 
