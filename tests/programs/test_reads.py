@@ -531,6 +531,7 @@ def of_libraries() -> dict[str, Case]:
     masked: Any = np.ma.array([2.0, 3.0], mask=[False, True])
     hidden = np.ma.array([2.0, 3.0])
     spline, other = [CubicSpline([0.0, 1.0, 2.0], [1.0, 2.0, 5.0]) for _ in range(2)]
+    optimizer, inherited = ta.optim.SGD(lr=0.1), type("Own", (ta.optim.SGD,), {})(lr=0.1)
     power, series = np.poly1d([1.0, 2.0]), np.polynomial.Polynomial([1.0, 2.0])
     return {
         "a masked array": (
@@ -557,6 +558,16 @@ def of_libraries() -> dict[str, Case]:
             lambda x: x * float(other(0.5)),
             (X,),
             lambda: setattr(other, "c", other.c * 2),
+        ),
+        "an optimizer": (
+            lambda x: optimizer.update({"w": x}, {"w": x}, {})[0]["w"],
+            (X,),
+            lambda: setattr(optimizer, "lr", 0.5),
+        ),
+        "an optimizer of the user's": (
+            lambda x: inherited.update({"w": x}, {"w": x}, {})[0]["w"],
+            (X,),
+            lambda: setattr(inherited, "weight_decay", 0.5),
         ),
         "poly1d": (lambda x: x * power(3.0), (X,), lambda: power.coeffs.__setitem__(0, 4.0)),
         "Polynomial": (lambda x: x * series(3.0), (X,), lambda: setattr(series, "coef", X)),

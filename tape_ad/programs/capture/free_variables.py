@@ -27,7 +27,7 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.base.arrays.overridable import is_traced
-from tape_ad.base.trees import flatten, structure_of
+from tape_ad.base.trees import FIELDS, flatten, names_given, structure_of
 from tape_ad.programs.capture.constants import Reads
 from tape_ad.programs.capture.generators import access_to, generator_of
 from tape_ad.programs.capture.variables import (
@@ -504,12 +504,20 @@ class FreeVariables:
             self.methods(value)
 
     def look_within(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
-        """Note what a container keeps, and the arrays of an object of a library like a spline."""
+        """Note what a container keeps, and an object of a library: its fields, or its arrays.
+
+        Such are the learning rate of an optimizer, and the coefficients of a spline.
+        """
         for kind, inner in INSIDE.items():
             if isinstance(value, kind) and not is_library(getattr(value, inner, None)):
                 self.note(Variable(value, inner, title, ATTRIBUTE), names, depth)
         if isinstance(value, DICT_VIEWS):
             self.look_at(value.mapping, title, names, depth)
+        if any(
+            structure_of(each) is FIELDS for each in filter(is_library_class, type(value).__mro__)
+        ):
+            for name in names_given(type(value)):
+                self.note(Variable(value, name, f"{title}.{name}", ATTRIBUTE), names, depth - 1)
         package, own = package_of(value), attribute(value, "__dict__")
         if not is_library_class(type(value)) or is_library_name(package):
             return
