@@ -396,7 +396,7 @@ class FreeVariables:
             if name not in counted:
                 self.note(Variable(cell, None, name, CELL), names, DEPTH, empty=True)
         for name in sorted(names - counted):
-            if name in outside:
+            if name in outside and (name in own.outside or own.by_text):  # no attribute alone
                 self.note(Variable(outside, name, name), names, DEPTH)
             elif name in own.outside or ("globals" in names and name in own.doubtful):
                 self.missing(outside, (name,))
