@@ -2,6 +2,7 @@
 
 import functools
 import random
+import types
 import warnings
 from collections.abc import Callable
 from typing import Any
