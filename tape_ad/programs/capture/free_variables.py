@@ -504,30 +504,32 @@ class FreeVariables:
             self.methods(value)
 
     def look_within(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
-        """Note what a container keeps, and an object of a library: its fields, or its arrays.
+        """Note what a container keeps, and an object of a library: its fields and its arrays.
 
         Such are the learning rate of an optimizer, and the coefficients of a spline.
         """
-        for kind, inner in INSIDE.items():
-            if isinstance(value, kind) and not is_library(getattr(value, inner, None)):
+        kind: Any = type(value)
+        for container, inner in INSIDE.items():
+            if isinstance(value, container) and not is_library(getattr(value, inner, None)):
                 self.note(Variable(value, inner, title, ATTRIBUTE), names, depth)
         if isinstance(value, DICT_VIEWS):
             self.look_at(value.mapping, title, names, depth)
-        if any(
-            structure_of(each) is FIELDS for each in filter(is_library_class, type(value).__mro__)
-        ):
-            for name in names_given(type(value)):
+        if FIELDS in map(structure_of, filter(is_library_class, kind.__mro__)):
+            for name in names_given(kind):
                 self.note(Variable(value, name, f"{title}.{name}", ATTRIBUTE), names, depth - 1)
-        package, own = package_of(value), attribute(value, "__dict__")
-        if not is_library_class(type(value)) or is_library_name(package):
-            return
+        if is_library_class(kind) and not is_library_name(package_of(value)):
+            self.arrays_within(value, title, names, depth)
+
+    def arrays_within(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
+        """Note the arrays of an object of a library, and of those of its package that it has."""
+        own = attribute(value, "__dict__")
         for name in sorted({*(own if type(own) is dict else ()), *slots_of(type(value).__mro__)}):
             held = attribute(value, name)
             known = isinstance(held, (np.ndarray, np.generic))  # such as a mask that is not there
             if known and self.is_new(ATTRIBUTE, id(value), name):
                 self.append(Variable(value, name, f"{title}.{name}", ATTRIBUTE, held))
                 self.watch(held, f"{title}.{name}", within=True)
-            elif package_of(held) == package:  # which stands for it, perhaps
+            elif package_of(held) == package_of(value):  # which stands for it, perhaps
                 self.look_at(held, f"{title}.{name}", names, depth - 1)
 
     def entries(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
