@@ -46,10 +46,10 @@ again, to see whether they make another program."""
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_what_is_updated_in_place_is_seen(layout: str, tmp_path: Path) -> None:
     array = LAYOUTS[layout](tmp_path)
-    fast, runs = counting(lambda x: (x * array, x + array[..., :1] if array.ndim else x))
+    fast, runs = counting(lambda x: (x * array, x + array[..., None]))
     for step in range(6):
         plain = np.asarray(array)
-        check_alike("it", fast(X), (X * plain, X + plain[..., :1] if plain.ndim else X))
+        check_alike("it", fast(X), (X * plain, X + plain[..., None]))
         array += 1 + step
     assert len(runs) == WITH_CHANGES
 

@@ -217,6 +217,15 @@ def test_eight_threads_get_what_one_gets() -> None:
         assert all(np.array_equal(each, one) for each in many)
 
 
+@pytest.mark.parametrize("join", [np.concatenate, np.stack])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_what_is_joined_in_a_dtype_is_written_into_memory(join: Any, dtype: Any) -> None:
+    b = Builder()
+    x = b.input(ARRAY, "x")
+    joined = b(join, (x, b(np.sin, x)), axis=1, dtype=dtype, casting="same_kind")
+    agrees(b.program((b(np.sum, joined, axis=0),)), ARRAY + 1)
+
+
 def test_the_quickest_engine_compiles_one_program_after_the_other() -> None:
     pytest.importorskip("llvmlite")
     b = Builder()

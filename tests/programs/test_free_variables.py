@@ -2,6 +2,7 @@
 
 import functools
 import random
+import types
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -273,3 +274,12 @@ def test_a_name_is_used_unless_its_value_is_counted_up_or_thrown_away() -> None:
     assert names_used(gone_by.__code__) == used
     assert "flag" in names_used((lambda self: self.flag).__code__)
     assert names_used(eval("lambda x: log.append(x)").__code__) == {"log", "append"}  # noqa: S307 - the line is here
+
+
+def test_a_variable_that_has_the_name_of_an_attribute(monkeypatch: pytest.MonkeyPatch) -> None:
+    held, x = types.SimpleNamespace(X=2.0), X.copy()
+    fast = ta.compile(lambda x: x * held.X, engine="numpy")
+    for step in range(5):
+        monkeypatch.setitem(globals(), "X", x + step)
+        assert np.array_equal(fast(x), x * 2)
+    assert [path.replays for paths in fast._paths.values() for path in paths.all] == [3]

@@ -430,3 +430,38 @@ def test_what_a_function_reads_of_a_module_that_it_is_handed_is_seen() -> None:
 
 def late(o: Any, x: Any) -> Any:
     return x * o.late
+
+
+class Cached:
+    """Methods that are objects themselves, made anew whenever they are looked up."""
+
+    factor = 2.0
+
+    def scale(self, x: Any) -> Any:
+        return x * self.factor
+
+    compiled = ta.compile(scale)
+    remembered = functools.lru_cache(lambda self, y: y * 3)
+
+    @classmethod
+    @functools.cache
+    def of_class(cls, y: float) -> float:
+        return y * 4
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda held, x: held.compiled(x),
+        lambda held, x: held.remembered(2.0) * held.scale(x),
+        lambda held, x: held.of_class(2.0) * held.scale(x),
+    ],
+)
+def test_methods_that_are_compiled_or_cached(function: Any) -> None:
+    held = Cached()
+    fast = ta.compile(lambda x: function(held, x), engine="numpy")
+    for factor in (2.0, 5.0):
+        held.factor = factor
+        for _ in range(4):
+            assert np.array_equal(fast(X), function(held, X))
+    assert [path.replays for paths in fast._paths.values() for path in paths.all] == [2, 2]

@@ -161,6 +161,7 @@ def arrays(*columns: Any) -> list[tuple[Any, ...]]:
         (over_axis, [(A @ A.T, n) for n in (0, 1) * 4], 4),
         (summed_over, [(A, np.int64(n)) for n in (0, 1) * 4], 4),
         (by_memory, [(X, n) for n in (1, 2, 3, 1, 2)], 5),
+        (by_memory, [(X, np.int64(n)) for n in (4, 4, 5, 5, 4, 5)], 4),
         (shared, [(A, A), (A, A + 0.0), (A, A[::-1])] * 3, 6),
         (formatted, [(X,), (-X,)] * 3, 4),
         (zeros, [(1.5, n) for n in (0, 1, 2) * 4], 6),

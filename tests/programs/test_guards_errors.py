@@ -1,5 +1,6 @@
 """Errors that a function catches, and warnings that it makes errors: guards on what a call does."""
 
+import json
 import warnings
 from typing import Any
 
@@ -154,3 +155,19 @@ def test_the_callers_errstate_holds_in_replays() -> None:
         assert [float(fast(np.float64(x))) for x in (1, 2, 3, 0, 0, 0, 4)]
     with np.errstate(divide="ignore"):
         assert [float(fast(np.float64(x))) for x in (0, 1, 0, 0)] == [INF, 1.0, INF, INF]
+
+
+def test_code_that_takes_pythons_own_numbers_alone() -> None:
+    fast = ta.compile(lambda x, n: x * len(json.dumps(n)))
+    with pytest.raises(CaptureError, match=r"does not take it \(line .*; write float\(x\) or int"):
+        fast(X, 3)
+    calls = [(X, n) for n in (3, 3, 14, 14, 3)]
+    assert_like_eager(lambda x, n: x * len(json.dumps(int(n))), calls, 4)
+
+
+def test_a_type_error_of_the_function_itself_stays_what_it_is() -> None:
+    fast = ta.compile(lambda x: np.sum(x) + None)
+    for _ in range(3):
+        with pytest.raises(TypeError, match="NoneType") as raised:
+            fast(X)
+        assert raised.type is TypeError

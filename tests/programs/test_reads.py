@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicSpline
 
 import tape_ad as ta
 from tape_ad.errors import CompileWarning
@@ -525,6 +526,99 @@ def test_containers_of_python(name: str) -> None:
     assert_seen(of_containers()[name])
 
 
+def of_libraries() -> dict[str, Case]:
+    """Make functions that ask objects of libraries, which keep arrays."""
+    masked: Any = np.ma.array([2.0, 3.0], mask=[False, True])
+    hidden = np.ma.array([2.0, 3.0])
+    spline, other = [CubicSpline([0.0, 1.0, 2.0], [1.0, 2.0, 5.0]) for _ in range(2)]
+    optimizer, inherited = ta.optim.SGD(lr=0.1), type("Own", (ta.optim.SGD,), {})(lr=0.1)
+    power, series = np.poly1d([1.0, 2.0]), np.polynomial.Polynomial([1.0, 2.0])
+    return {
+        "a masked array": (
+            lambda x: x * float(masked.sum()),
+            (X,),
+            lambda: masked.__setitem__(0, 5.0),
+        ),
+        "a mask": (
+            lambda x: x * float(masked.count()),
+            (X,),
+            lambda: masked.mask.__setitem__(1, False),
+        ),
+        "what is masked": (
+            lambda x: x * hidden.filled(7.0),
+            (X,),
+            lambda: hidden.__setitem__(0, np.ma.masked),
+        ),
+        "a spline": (
+            lambda x: x * float(spline(0.5)),
+            (X,),
+            lambda: spline.c.__setitem__((2, 0), 7.0),
+        ),
+        "a spline's coefficients": (
+            lambda x: x * float(other(0.5)),
+            (X,),
+            lambda: setattr(other, "c", other.c * 2),
+        ),
+        "an optimizer": (
+            lambda x: optimizer.update({"w": x}, {"w": x}, {})[0]["w"],
+            (X,),
+            lambda: setattr(optimizer, "lr", 0.5),
+        ),
+        "an optimizer of the user's": (
+            lambda x: inherited.update({"w": x}, {"w": x}, {})[0]["w"],
+            (X,),
+            lambda: setattr(inherited, "weight_decay", 0.5),
+        ),
+        "poly1d": (lambda x: x * power(3.0), (X,), lambda: power.coeffs.__setitem__(0, 4.0)),
+        "Polynomial": (lambda x: x * series(3.0), (X,), lambda: setattr(series, "coef", X)),
+    }
+
+
+@pytest.mark.parametrize("name", of_libraries())
+def test_arrays_in_objects_of_libraries(name: str) -> None:
+    assert_seen(of_libraries()[name])
+
+
+def test_subclasses() -> None:
+    class Kernel:
+        factor = 2.0
+
+    class Wide(Kernel):
+        pass
+
+    def function(x: Any) -> Any:
+        return sum(x * each.factor for each in Kernel.__subclasses__())
+
+    more: list[type] = []
+    changes: list[Callable[[], Any]] = [
+        lambda: setattr(Wide, "factor", 3.0),
+        lambda: more.append(type("More", (Kernel,), {"factor": 7.0})),
+    ]
+    fast = ta.compile(function)
+    for change in changes:
+        for _ in range(3):
+            assert np.array_equal(fast(X), function(X))
+        change()
+    assert np.array_equal(fast(X), function(X))
+
+
+def test_arrays_that_are_referred_to_weakly() -> None:
+    weights, others = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+    reference, named = weakref.ref(weights), weakref.WeakValueDictionary(others=others)
+
+    def function(x: Any) -> Any:
+        kept = reference()
+        return x * (1.0 if kept is None else kept.sum()) * named["others"].sum()
+
+    fast = ta.compile(function, engine="numpy")
+    for step in range(6):
+        weights[0] = others[1] = step // 2
+        assert np.array_equal(fast(X), X * weights.sum() * others.sum())
+    del weights
+    assert reference() is None
+    assert np.array_equal(fast(X), X * others.sum())
+
+
 def test_a_weak_reference_stays_weak() -> None:
     model: Any = Model()
     reference = weakref.ref(model)
@@ -608,6 +702,77 @@ def test_an_array_that_has_led_to_another_program_is_looked_at_for_ever(further:
         weights[:] = value
         for x in (X, -X, X):
             assert np.array_equal(fast(x), function(x))
+
+
+def reading_twice(weights: Any) -> dict[str, Callable[[Any], Any]]:
+    """Make functions that multiply by an array, and go by its numbers somewhere else."""
+    model = types.SimpleNamespace(weights=weights)
+
+    def energy(x: Any) -> Any:
+        return np.sum(x * weights)
+
+    def renamed(x: Any) -> Any:
+        w = weights
+        return x * w if w[0] > 0 else x - w
+
+    def in_a_loop(x: Any) -> Any:
+        for each in (x, np.ones(2)):
+            product = each * weights
+        return x * weights if product[0] > 0 else x - weights
+
+    def listed(x: Any) -> Any:
+        products = [each * weights for each in (x, np.ones(2))]
+        return x * weights if products[1][0] > 0 else x - weights
+
+    def given(x: Any, w: Any) -> Any:
+        return x * w if w[0] > 0 else x - w
+
+    return {
+        "a branch": lambda x: x * weights if weights[0] > 0 else x - weights,
+        "np.sign": lambda x: x * weights * np.sign(weights[0]),
+        "an attribute": lambda x: x * model.weights if model.weights[0] > 0 else x,
+        "a name in a text": lambda x: x * weights if model.__dict__["weights"][0] > 0 else x,
+        "a function that is called with plain numbers too": (
+            lambda x: x * energy(x) if energy(np.ones(2)) > 0 else energy(x)
+        ),
+        "another name": renamed,
+        "a loop": in_a_loop,
+        "a list comprehension": listed,
+        "an argument": lambda x: given(x, weights),
+    }
+
+
+@pytest.mark.parametrize("name", reading_twice(X))
+def test_an_array_that_is_gone_by_after_changes_without_effect(name: str) -> None:
+    weights = np.ones(2)
+    function = ta.jacobian(reading_twice(weights)[name])
+    fast = ta.compile(function, engine="numpy")
+    for value in (1.0, 1.0, 1.0, 2.0, 3.0, 4.0, -1.0, 5.0, -2.0, -3.0):
+        weights[:] = value
+        for x in (X, X + 1):
+            assert np.array_equal(fast(x), function(x))
+
+
+def test_an_array_that_is_gone_by_and_changes_at_each_call() -> None:
+    weights = np.ones(2)
+    fast = ta.compile(lambda x: x * weights if weights[0] > 0 else x, engine="numpy")
+    for _ in range(17):
+        weights += 1
+        assert np.array_equal(fast(X), X * weights)
+    weights += 1
+    with pytest.warns(CompileWarning, match="the numbers in weights change again and again"):
+        fast(X)
+    weights[:] = -1
+    assert np.array_equal(fast(X), X)
+
+
+def test_an_array_that_is_gone_by_and_changes_seldom() -> None:
+    weights = np.ones(2)
+    fast = ta.compile(lambda x: x * weights if weights[0] > 0 else x, engine="numpy")
+    for step in range(100):
+        weights += step % 10 == 0
+        assert np.array_equal(fast(X), X * weights)
+    assert len(fast.programs) == 1
 
 
 def test_an_array_that_only_the_program_reads_is_followed() -> None:

@@ -1,7 +1,11 @@
 """The arrays that a function finds elsewhere."""
 
 import hashlib
+import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
@@ -11,7 +15,7 @@ from tape_ad.base.errors import CaptureError
 from tape_ad.base.trees import map_leaves
 from tape_ad.programs.program import Call, Constant, Program, Value
 from tape_ad.programs.program.keys import content_of
-from tape_ad.record.messages.callers import caller
+from tape_ad.record.messages.callers import Place, caller, place_of, user_frame
 
 BLOCK = 2**20
 """How many bytes of an array that is not contiguous are copied at once."""
@@ -105,6 +109,59 @@ def numbered(tree: Any, numbers: dict[Value, int]) -> Any:
 
 
 @define(eq=False, repr=False)
+class Reads:
+    """Where calls that are noted read some arrays.
+
+    Attributes
+    ----------
+    arrays : sequence of ndarray
+        What is asked about.
+    """
+
+    arrays: Sequence[Any] = ()
+    _noted: dict[tuple[int, CodeType, Place], set[int]] = field(factory=dict)
+    _calls: Counter[CodeType] = field(factory=Counter)
+    _numbers: dict[int, int] = field(factory=dict)
+
+    def note(self, array: Any) -> None:
+        """Note that a call reads an array."""
+        for each in self.arrays:
+            if np.may_share_memory(each, array):
+                frame = user_frame()
+                at = id(each), frame.f_code, place_of(frame.f_code, frame.f_lasti)
+                self._noted.setdefault(at, set()).add(self._numbers.get(id(frame), 0))
+
+    @contextmanager
+    def counting(self) -> Iterator[None]:
+        """Count how often each function is called in a ``with`` block, if nobody profiles it."""
+        if not self.arrays or sys.getprofile() is not None:
+            yield
+            return
+
+        def count(frame: FrameType, event: str, arg: Any) -> None:
+            if event == "call":
+                self._calls[frame.f_code] += 1
+                self._numbers[id(frame)] = self._calls[frame.f_code]  # as another had that id
+
+        sys.setprofile(count)
+        try:
+            yield
+        finally:
+            sys.setprofile(None)
+
+    def always_at(self, array: Any, code: CodeType) -> set[Place]:
+        """Give the places at which each call of a function reads an array by a call that is noted.
+
+        A function may be called with plain arrays as well, of which nothing is noted.
+        """
+        return {
+            place
+            for (at, of, place), calls in self._noted.items()
+            if (at, of, len(calls)) == (id(array), code, self._calls[code])
+        }
+
+
+@define(eq=False, repr=False)
 class Constants:
     """The arrays that a capture has met, each once.
 
@@ -118,10 +175,12 @@ class Constants:
         The function's.
     earlier : sequence of Program
         What earlier captures gave.
+    reads : Reads
     """
 
     name: str
     earlier: Sequence[Program]
+    reads: Reads = field(factory=Reads)
     _met: dict[int, Constant] = field(factory=dict, init=False)
     _by_value: dict[Value, Constant] = field(factory=dict, init=False)
     _before: dict[int, tuple[Constant, bytes]] = field(factory=dict, init=False)
@@ -139,6 +198,7 @@ class Constants:
 
     def value_of(self, array: Any) -> Value:
         """Give the value that stands for an array."""
+        self.reads.note(array)
         met = self._met.get(id(array))
         if met is None:
             known = type(array) is np.ndarray or isinstance(array, np.generic)

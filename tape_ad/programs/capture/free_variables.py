@@ -27,8 +27,8 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.base.arrays.overridable import is_traced
-from tape_ad.base.trees import flatten, structure_of
-from tape_ad.programs.capture.constants import contents
+from tape_ad.base.trees import FIELDS, flatten, names_given, structure_of
+from tape_ad.programs.capture.constants import Reads
 from tape_ad.programs.capture.generators import access_to, generator_of
 from tape_ad.programs.capture.variables import (
     ATTRIBUTE,
@@ -40,18 +40,25 @@ from tape_ad.programs.capture.variables import (
     MISSING,
     OBJECTS,
     PRESENT,
+    SUBCLASSES,
     VALUES,
     Names,
     Variable,
     WatchedArray,
     codes_in,
     guarded_replay,
+    is_dotted,
     names_in,
     names_used,
+    operands_alone,
     word_of,
 )
 from tape_ad.programs.program.keys import varies
-from tape_ad.record.messages.callers import is_library_module, is_library_place
+from tape_ad.record.messages.callers import (
+    is_library_module,
+    is_library_name,
+    is_library_place,
+)
 
 MOST = 1024
 """How many variables are looked at; beyond that, a function is too large to be followed."""
@@ -60,7 +67,10 @@ SMALL = 2**16
 FEW = 2**12
 """How many where the program reads it as well."""
 FOLLOWED = 2
-"""After how many changes that leave the program as it is such an array is compared no more."""
+"""After how many changes that leave the program as it is such an array is compared no more, if
+nothing else than the program reads it."""
+REPLAYS = 4
+"""How many replays pay for a capture after such a change."""
 DEPTH = 6
 """How deep nested dicts, lists and objects are opened."""
 ENTRIES = 64
@@ -132,7 +142,7 @@ class FreeVariables:
     _by_text: bool = False
     _whole: bool = False
     _missing: dict[int, tuple[Any, set[str]]] = field(factory=dict)
-    _arrays: dict[int, tuple[Any, str]] = field(factory=dict)
+    _arrays: dict[int, WatchedArray] = field(factory=dict)
     _seen: set[Any] = field(factory=set)
 
     @classmethod
@@ -170,8 +180,7 @@ class FreeVariables:
         What it has changed and goes by is its `state`.
         """
         written = [each for each in self.numbers if not each.holds()]
-        for each in written:
-            self._arrays.pop(id(each.array))
+        self._arrays = {at: each for at, each in self._arrays.items() if each not in written}
         changed = [each for each in self.variables if not each.holds()]
         iterators = [each for each in self.variables if is_iterator(each.value)]
         touched: list[Variable | WatchedArray] = [*written, *changed, *iterators]
@@ -222,10 +231,11 @@ class FreeVariables:
         read : iterable of ndarray
         """
         constants, self.numbers = list(read), []
-        for small, title in self._arrays.values():
-            in_program = any(np.may_share_memory(small, constant) for constant in constants)
-            if small.nbytes <= (FEW if in_program else SMALL):
-                self.numbers.append(WatchedArray(small, title, contents(small), in_program))
+        for each in self._arrays.values():
+            in_program = any(np.may_share_memory(each.array, constant) for constant in constants)
+            if each.array.nbytes <= (FEW if in_program else SMALL):
+                each.contents, each.read = each.now(), in_program or each.within
+                self.numbers.append(each)
 
     def follow_as(self, earlier: "FreeVariables") -> None:
         """Look no more at the numbers that are followed since an earlier call."""
@@ -240,15 +250,50 @@ class FreeVariables:
         changed = [each for each in self.numbers if not each.holds()]
         return bool(changed) and all(each.read for each in changed) and self.bound()
 
-    def follow_numbers(self, *, effectless: bool) -> None:
-        """Take other numbers for the same program; look no more where that happens repeatedly.
+    def follow_numbers(self, reads: Reads, *, effectless: bool) -> None:
+        """Take other numbers for the same program.
 
-        It counts where such changes are `effectless`, and have led to no other program.
+        Where that happens repeatedly, they are looked at no more if all that the function does with
+        them is noted.
+
+        Parameters
+        ----------
+        reads : Reads
+            Where the calls of the program read arrays.
+        effectless : bool
+            Whether such changes have led to no other program, and count.
         """
         for each in self.numbers:
             if not each.holds():
                 each.contents, each.changes = each.now(), each.changes + effectless
-        self.numbers[:] = [each for each in self.numbers if each.changes < FOLLOWED]
+        self.numbers[:] = [
+            each
+            for each in self.numbers
+            if each.changes < FOLLOWED or not self.only_noted(each, reads)
+        ]
+
+    def only_noted(self, watched: WatchedArray, reads: Reads) -> bool:
+        """Tell whether an array is read by arithmetic that is noted, and by nothing else."""
+        words = set(map(word_of, watched.titles))
+        if self._by_text or self._whole or not all(map(is_dotted, watched.titles)):
+            return False
+        return all(
+            operands_alone(code, words, reads.always_at(watched.array, code))
+            for one in self._codes
+            for code in codes_in(one)
+            if not words.isdisjoint(code.co_names + code.co_varnames + code.co_freevars)
+        )
+
+    def unfollowed(self, replays: int, most: int) -> str:
+        """Name an array whose numbers have changed too often for so many replays, if any has."""
+        return next(
+            (
+                each.title
+                for each in self.numbers
+                if each.changes > most and replays < REPLAYS * each.changes
+            ),
+            "",
+        )
 
     def draws(self) -> dict[str, bytes]:
         """Give the states of the generators of random numbers that the function reads."""
@@ -351,7 +396,7 @@ class FreeVariables:
             if name not in counted:
                 self.note(Variable(cell, None, name, CELL), names, DEPTH, empty=True)
         for name in sorted(names - counted):
-            if name in outside:
+            if name in outside and (name in own.outside or own.by_text):  # no attribute alone
                 self.note(Variable(outside, name, name), names, DEPTH)
             elif name in own.outside or ("globals" in names and name in own.doubtful):
                 self.missing(outside, (name,))
@@ -400,8 +445,7 @@ class FreeVariables:
         """Note what is within a thing, or what it reads if it is a function."""
         if self._by_text and type(value) is str and value.isidentifier():
             self._names.add(value)
-        if is_small(value) and len(self._arrays) < MOST:
-            self._arrays.setdefault(id(value), (value, title))
+        self.watch(value, title)
         if attribute(value, "__class__") is None:  # which its `__getattribute__` does not know
             with suppress(AttributeError):  # of slots
                 self.look_at(object.__getattribute__(value, "__dict__"), title, names, depth)
@@ -417,8 +461,17 @@ class FreeVariables:
         else:
             self.look_at(value, title, names, depth)
 
+    def watch(self, value: Any, title: str, *, weakly: bool = False, within: bool = False) -> None:
+        """Look at the numbers of what is a small array, perhaps `within` an object of a library."""
+        if not is_small(value) or len(self._arrays) >= MOST:
+            return
+        array = weakref.proxy(value) if weakly else value
+        known = self._arrays.setdefault(id(value), WatchedArray(array, within=within))
+        known.titles.append(title)
+
     def behind_reference(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
         """Note what is within an object that is only referred to weakly, and stays so."""
+        self.watch(value, title, weakly=True)
         if is_function(value) or isinstance(value, types.MethodType):
             self.enter(value)
         elif value is not None and depth > 0 and not isinstance(value, SCALARS):
@@ -442,17 +495,42 @@ class FreeVariables:
                 self.follow(each, f"{title}[{place}]", names, depth - 1)
         elif isinstance(value, CONTAINERS):
             self.entries(value, title, names, depth)
-        for kind, inner in INSIDE.items():
-            if isinstance(value, kind) and not is_library(getattr(value, inner, None)):
-                self.note(Variable(value, inner, title, ATTRIBUTE), names, depth)
-        if isinstance(value, DICT_VIEWS):
-            self.look_at(value.mapping, title, names, depth)
+        self.look_within(value, title, names, depth)
         if is_library(value):  # a module, of which the function may ask what it has
             self.attributes(value, title, frozenset(self._doubtful), depth)
             return
         self.attributes(value, title, names | self._names, depth)
         if not isinstance(value, types.ModuleType):
             self.methods(value)
+
+    def look_within(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
+        """Note what a container keeps, and an object of a library: its fields and its arrays.
+
+        Such are the learning rate of an optimizer, and the coefficients of a spline.
+        """
+        kind: Any = type(value)
+        for container, inner in INSIDE.items():
+            if isinstance(value, container) and not is_library(getattr(value, inner, None)):
+                self.note(Variable(value, inner, title, ATTRIBUTE), names, depth)
+        if isinstance(value, DICT_VIEWS):
+            self.look_at(value.mapping, title, names, depth)
+        if FIELDS in map(structure_of, filter(is_library_class, kind.__mro__)):
+            for name in names_given(kind):
+                self.note(Variable(value, name, f"{title}.{name}", ATTRIBUTE), names, depth - 1)
+        if is_library_class(kind) and not is_library_name(package_of(value)):
+            self.arrays_within(value, title, names, depth)
+
+    def arrays_within(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
+        """Note the arrays of an object of a library, and of those of its package that it has."""
+        own = attribute(value, "__dict__")
+        for name in sorted({*(own if type(own) is dict else ()), *slots_of(type(value).__mro__)}):
+            held = attribute(value, name)
+            known = isinstance(held, (np.ndarray, np.generic))  # such as a mask that is not there
+            if known and self.is_new(ATTRIBUTE, id(value), name):
+                self.append(Variable(value, name, f"{title}.{name}", ATTRIBUTE, held))
+                self.watch(held, f"{title}.{name}", within=True)
+            elif package_of(held) == package_of(value):  # which stands for it, perhaps
+                self.look_at(held, f"{title}.{name}", names, depth - 1)
 
     def entries(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
         """Note the elements of a container, or the entries of a dict."""
@@ -487,8 +565,7 @@ class FreeVariables:
         if self._whole and not module and type(own) is dict:
             self.entries(own, title, names, depth)
         if self._whole:
-            slots = [each for kind in kinds for each in vars(kind).items()]
-            names |= {name for name, slot in slots if isinstance(slot, types.MemberDescriptorType)}
+            names |= slots_of(kinds)
         missing = []
         if isinstance(value, type):  # which gives another proxy of its dict each time
             names -= {"__dict__"}
@@ -521,6 +598,9 @@ class FreeVariables:
             self.append(Variable(kind, "__mro__", kind.__name__, ATTRIBUTE, kind.__mro__))
         lower: list[type] = []
         for each in kinds:
+            if "__subclasses__" in self._names:
+                below = Variable(each, None, f"{each.__name__}.__subclasses__", SUBCLASSES)
+                self.elements(below, frozenset(self._names), DEPTH)
             for name, found in list(vars(each).items()):
                 special = name.startswith("__") and name.endswith("__") and name not in UNREAD
                 functions = functions_of(found)
@@ -546,6 +626,12 @@ def attribute(thing: Any, name: str) -> Any:
         return getattr(thing, name, None)
     except Exception:  # as a class may do in its __getattr__
         return None
+
+
+def slots_of(kinds: Iterable[type]) -> set[str]:
+    """List the attributes that some classes have slots for."""
+    every = [each for kind in kinds for each in vars(kind).items()]
+    return {name for name, slot in every if isinstance(slot, types.MemberDescriptorType)}
 
 
 def is_function(thing: Any) -> bool:
@@ -583,9 +669,8 @@ def state_of_generator(value: Any) -> bytes | None:
 
 def is_small(value: Any) -> bool:
     """Tell whether something is an array that takes hardly any time to look at."""
-    kind = type(value)
-    plain = issubclass(kind, np.ndarray) and kind.tobytes is np.ndarray.tobytes
-    return plain and value.nbytes <= SMALL and not value.dtype.hasobject
+    array = issubclass(type(value), np.ndarray)
+    return array and value.nbytes <= SMALL and not value.dtype.hasobject
 
 
 def objects_in(args: Iterable[Any]) -> list[Any]:
@@ -615,6 +700,11 @@ def is_library_class(value: Any) -> bool:
     return issubclass(type(value), type) and is_library_module(value)
 
 
+def package_of(value: Any) -> str:
+    """Name the package that defines the class of an object."""
+    return str(type(value).__module__).partition(".")[0]
+
+
 def is_of_library(function: types.FunctionType) -> bool:
     """Tell whether users do not look into a function, whatever `wraps` says of its module."""
     name = str(function.__globals__.get("__name__"))
@@ -623,11 +713,11 @@ def is_of_library(function: types.FunctionType) -> bool:
 
 def functions_of(found: Any) -> list[types.FunctionType]:
     """List the functions that an attribute of a class is made of, if it is a method."""
+    inside = ("__func__", "func", "dispatcher")
+    parts = [found, *[getattr(found, name, None) for name in inside]]
     if isinstance(found, property):
         parts = [found.fget]
-    else:
-        inside = ("__func__", "func", "dispatcher")
-        parts = [getattr(found, name, None) for name in inside] + [found]
+    parts = [each if is_function(each) else getattr(each, "__wrapped__", None) for each in parts]
     return [each for each in parts if isinstance(each, types.FunctionType)]
 
 

@@ -8,13 +8,15 @@ import keyword
 import operator
 import re
 import types
-from collections.abc import Callable, Iterator, Sequence
+import weakref
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 from attrs import define, field, frozen
 
 from tape_ad.programs.capture.constants import PADDED, contents
-from tape_ad.record.messages.callers import tree_of, variables_bound, variables_read
+from tape_ad.record.messages.callers import Place, tree_of, variables_bound, variables_read
 
 LOOKUPS = frozenset(
     (
@@ -222,13 +224,65 @@ def expressions_in(node: ast.AST) -> Iterator[ast.expr]:
             yield from expressions_in(child)
 
 
+ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.MatMult)
+"""Operators that ask nothing of the numbers in their operands."""
+REPEATED = (
+    *(ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+    *(ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef),
+)
+"""What has parts that run several times, or at another time than what is around it."""
+SHAPES = frozenset({"shape", "ndim", "size", "dtype"})
+"""Attributes of an array that tell nothing of its numbers."""
+
+
+def operands_alone(code: types.CodeType, words: set[str], places: Container[Place]) -> bool:
+    """Tell whether some names stand for nothing but operands of arithmetic at some places.
+
+    These may be views: ``x * w[1:]`` is at a place where memory of ``w`` itself is read.
+    """
+    tree = tree_of(code)
+    if tree is None:
+        return False
+    names = []
+    for node in nodes_run_once(tree):
+        match node:
+            case ast.BinOp(left, operator, right) if isinstance(operator, ARITHMETIC):
+                place = node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
+                names += [name_of(left), name_of(right)] if place in places else []
+            case ast.Attribute(value, attr=name) if name in SHAPES:
+                names.append(name_of(value))
+    written = [unmangled(word) for word in words]
+    every = re.findall(r"\w+", ast.unparse(tree))
+    return all(names.count(word) == every.count(word) for word in written)
+
+
+def name_of(node: ast.expr) -> str:
+    """Give the name of an array that an expression may show a part of, such as ``w.T[0]``."""
+    match node:
+        case ast.Name(name):
+            return name
+        case ast.Subscript(value) | ast.Call(ast.Attribute(value)) | ast.Attribute(value, attr="T"):
+            return name_of(value)
+        case ast.Attribute(attr=name):
+            return name
+    return ""
+
+
+def nodes_run_once(node: ast.AST) -> Iterator[ast.AST]:
+    """Give the parts of a function's source that are in no loop and in no function within it."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, REPEATED):
+            yield from nodes_run_once(child)
+
+
 MISSING: Any = object()
 NUMBERS = frozenset({int, float, complex})
 ENTRY, ATTRIBUTE, CELL = "entry", "attribute", "cell"
 CONTENTS, VALUES, OBJECTS, BYTES = "contents", "values", "objects", "bytes"
-CALLED, CONTEXT, PRESENT = "called", "context", "present"
+CALLED, CONTEXT, PRESENT, SUBCLASSES = "called", "context", "present", "subclasses"
 """What a variable is of what holds it."""
-WHOLES = frozenset({CONTENTS, VALUES, OBJECTS})
+WHOLES = frozenset({CONTENTS, VALUES, OBJECTS, SUBCLASSES})
 """The kinds whose values are tuples of all that is in a container."""
 
 READERS: dict[str, Callable[[Any, Any], Any]] = {
@@ -242,6 +296,7 @@ READERS: dict[str, Callable[[Any, Any], Any]] = {
     CALLED: lambda holder, name: holder() is not None,
     CONTEXT: lambda holder, name: holder.get(),
     PRESENT: lambda holder, name: tuple(sorted(name & holder)),
+    SUBCLASSES: lambda holder, name: tuple(holder.__subclasses__()),
 }
 TESTS = {
     ENTRY: "r{i}[k{i}] is v{i}",
@@ -254,6 +309,7 @@ TESTS = {
     CALLED: "(r{i}() is not None) is v{i}",
     CONTEXT: "r{i}.get() is v{i}",
     PRESENT: "r{i}.isdisjoint(k{i})",
+    SUBCLASSES: "tuple(r{i}.__subclasses__()) == v{i}",
 }
 GONE = (AttributeError, LookupError, ReferenceError, RuntimeError, TypeError, ValueError)
 """What it raises to look at a place that is empty, or that another thread is changing."""
@@ -275,7 +331,7 @@ class Variable:
         of a container: its elements, or the keys of a dict, which has `VALUES` as well; the
         `OBJECTS` of an array of them, the `BYTES` of a buffer, whether a weak reference that is
         `CALLED` gives something, what a `CONTEXT` variable is set to, or which of the names, all
-        of them missing so far, are `PRESENT` among the keys of a dict.
+        of them missing so far, are `PRESENT` among the keys of a dict; the `SUBCLASSES` of a class.
     value : any
         `MISSING` where there was nothing.
     """
@@ -322,9 +378,12 @@ class WatchedArray:
     Attributes
     ----------
     array : ndarray
-    title : str
+        Or a weak proxy of one.
+    titles : list of str
         What the user calls it.
     contents : bytes
+    within : bool
+        Whether it is in an object of a library, which a call of the program may be given.
     read : bool
         Whether the program reads it as well.
     changes : int
@@ -334,8 +393,9 @@ class WatchedArray:
     """
 
     array: Any
-    title: str
-    contents: bytes
+    titles: list[str] = field(factory=list)
+    contents: bytes = b""
+    within: bool = False
     read: bool = False
     changes: int = 0
     now: Callable[[], bytes] = field(init=False)
@@ -343,8 +403,23 @@ class WatchedArray:
     @now.default
     def _(self) -> Callable[[], bytes]:
         array = self.array
+        if type(array) in weakref.ProxyTypes:
+            return self.left
+        array = np.ndarray.view(array, np.ndarray)  # of a masked array, what is masked as well
         padded = array.dtype.char in PADDED
         return functools.partial(contents, array) if padded else array.tobytes
+
+    def left(self) -> bytes:
+        """Give the contents of an array that is referred to weakly, the last where it is gone."""
+        try:
+            return contents(self.array)
+        except ReferenceError:
+            return self.contents
+
+    @property
+    def title(self) -> str:
+        """What the user calls it first of all."""
+        return self.titles[0]
 
     def named(self) -> str:
         """Name the variable for a message."""

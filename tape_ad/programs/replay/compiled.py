@@ -3,6 +3,7 @@
 import functools
 import inspect
 import sys
+import traceback
 import types
 import warnings
 from collections.abc import Callable, Container, Sequence
@@ -20,17 +21,17 @@ from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import (
     CaptureError,
     CompileWarning,
-    InPlaceError,
     NoRuleError,
     ProgramMismatchError,
+    TapeError,
 )
 from tape_ad.base.memory import uncollected
 from tape_ad.base.naming import global_name
 from tape_ad.base.trees import flatten, map_leaves, structure_of
 from tape_ad.programs.capture.capture import Capture
 from tape_ad.programs.capture.comparison import Comparison
-from tape_ad.programs.capture.constants import Constants, same_program
-from tape_ad.programs.capture.free_variables import FreeVariables, objects_in
+from tape_ad.programs.capture.constants import Constants, Reads, same_program
+from tape_ad.programs.capture.free_variables import FOLLOWED, FreeVariables, objects_in
 from tape_ad.programs.capture.tracers import filling_code, plain, with_plain_keys
 from tape_ad.programs.capture.variables import asks_identity, asks_type
 from tape_ad.programs.engines import engine_named
@@ -60,7 +61,7 @@ from tape_ad.programs.replay.verifying import (
     run_eagerly,
 )
 from tape_ad.record.inspection.pages.figures import shown_by_repr, tag
-from tape_ad.record.messages.callers import is_library
+from tape_ad.record.messages.callers import caller, is_library
 from tape_ad.record.primals import is_number_like, primal
 from tape_ad.record.tensor import Tensor
 
@@ -80,6 +81,7 @@ def capture(
     earlier: Sequence[Program],
     parameters: Sequence[str] = (),
     outside: Container[int] = frozenset(),
+    reads: Reads | None = None,
 ) -> Captured:
     """Run a function on captured arrays.
 
@@ -97,6 +99,8 @@ def capture(
         The names of the positional arguments.
     outside : container of int
         The ids of what is watched around the function.
+    reads : Reads, optional
+        Where to note what the calls read.
 
     Returns
     -------
@@ -106,13 +110,15 @@ def capture(
     same : Program or None
         The earlier program that this is once more.
     """
-    constants = Constants(name, earlier)
+    reads = reads or Reads()
+    constants = Constants(name, earlier, reads)
     trace = Capture(name, Comparison(list(earlier)), constants, outside)
     inputs = [trace.input(x, of) for x, of in zip(given.leaves, names, strict=True)]
     args, kwargs = given.rebuild(inputs)
     trace.comparison.begin(trace)
     before = map_leaves(lambda leaf, path: leaf, (args, kwargs))
-    output = with_plain_keys(trace.run(function, args, kwargs))
+    with reads.counting():
+        output = with_plain_keys(trace.run(function, args, kwargs))
     program = trace.program(output)
     check_left_alone(name, before, (args, kwargs), parameters)
     constants.check_untouched()
@@ -302,6 +308,10 @@ class Replayer:
                 path.captures.append((number, proof[1]))
                 self._trust(paths, path, free, drawn, leaves)
                 return proof[0]
+        numbers = [one for each in paths.all for one in each.free_variables.numbers]
+        reads = Reads(
+            [each.array for each in numbers if each.changes == FOLLOWED - 1 and not each.holds()]
+        )
         start = perf_counter()
 
         def captured(function: Function) -> Captured:
@@ -313,6 +323,7 @@ class Replayer:
                 list(before.values()),
                 self._parameters,
                 free.places(),
+                reads,
             )
 
         program, result, same = self._captured(captured, free, given)
@@ -321,7 +332,7 @@ class Replayer:
         self._look_at(free, program, drawn)
         for each in paths.all:
             if each.free_variables.outgrown() and same_program(each.program, program):
-                each.free_variables.follow_numbers(effectless=not paths.vary_beside(each))
+                self._follow(paths, each, reads)
                 return result
         answers = tuple([guard.answer for guard in program.guards])
         untested = untested_inputs(leaves)
@@ -349,6 +360,19 @@ class Replayer:
                     f"each of {path.changes + 1} calls with arguments of the same shapes"
                 )
         return result
+
+    def _follow(self, paths: Paths, path: Path, reads: Reads) -> None:
+        """Go on with a path that is the same one with other numbers in arrays from elsewhere."""
+        variables = path.free_variables
+        variables.follow_numbers(reads, effectless=not paths.vary_beside(path))
+        often = variables.unfollowed(path.replays, self.max_programs)
+        if often:
+            self._exhaust(
+                paths,
+                f"has been captured more than {self.max_programs} times, as the numbers in {often} "
+                "change again and again, and it may go by them without a call that a replay does. "
+                "It runs without being compiled from now on; pass that as an argument",
+            )
 
     def _prove(self, path: Path, given: Arguments) -> tuple[Any, float, bool] | None:
         """Compare a replay of a path that was captured once with the function.
@@ -467,14 +491,36 @@ class Replayer:
             return found
         try:
             found = captured(self.function)
-        except (CaptureError, InPlaceError) as error:
+        except NoRuleError:
+            raise
+        except (CaptureError, TypeError) as error:
             in_copies = not isinstance(error, CaptureError) or error.in_copies
             found = self._by_copy(captured, given) if in_copies else None
             if found is None:
+                if not isinstance(error, TapeError):
+                    self._require_own(error, given)
                 raise
             return found
         filling = any(guard.question is filling_code for guard in found[0].guards)
         return (filling and self._by_copy(captured, given)) or found
+
+    def _require_own(self, error: Exception, given: Arguments) -> None:
+        """Refuse a function that raises an error where it is captured, and does not by itself.
+
+        Raises
+        ------
+        CaptureError
+        """
+        try:
+            run_eagerly(self.function, given.args, given.kwargs)
+        except Exception:  # which is an error of the function, and raised as it is
+            return
+        *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+        raise CaptureError(
+            f"{title(self.function)} cannot be compiled: what stands for its arguments is given to "
+            f"code that does not take it ({caller(frame)}), which says: {error}; write float(x) or "
+            "int(x) there, which makes a program for each number, or compute with NumPy"
+        ) from error
 
     def _by_copy(
         self, captured: Callable[[Function], Captured], given: Arguments

@@ -47,10 +47,16 @@ def caller(frame: FrameType | None = None) -> str:
     str
         As ``line 3 of model.py``, or in a notebook ``line 3 of cell In[5]``.
     """
+    frame = user_frame(frame or sys._getframe(1))
+    return f"line {frame.f_lineno} of {file_title(frame.f_code.co_filename)}"
+
+
+def user_frame(frame: FrameType | None = None) -> FrameType:
+    """Find the frame that called into NumPy or into this library, or the outermost of all."""
     frame = frame or sys._getframe(1)
     while frame.f_back is not None and is_library(frame):
         frame = frame.f_back
-    return f"line {frame.f_lineno} of {file_title(frame.f_code.co_filename)}"
+    return frame
 
 
 def user_lines() -> list[tuple[str, int, str]]:

@@ -67,6 +67,7 @@ MOVES: dict[str, Function] = {
     "zeros": lambda x, y: np.zeros_like(x),
     "ones": lambda x, y: np.ones_like(x),
     "full": lambda x, y: np.full_like(x, 1),
+    "full of an array of more axes": lambda x, y: np.full_like(x, y[None]),
     "reshape": lambda x, y: np.reshape(x.T, -1),
     "ravel": lambda x, y: np.ravel(x, order="F"),
     "copy": lambda x, y: x.copy(),

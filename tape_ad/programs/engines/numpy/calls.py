@@ -424,7 +424,8 @@ def rectified(arguments: Arguments, call: Call, target: str) -> list[str]:
 
 def joined(arguments: Arguments, call: Call, target: str) -> list[str]:
     """Write `np.concatenate` and `np.stack`."""
-    words = arguments.all(call.args, call.kwargs)
+    options = {name: each for name, each in call.kwargs.items() if name != "dtype"}
+    words = arguments.all(call.args, options)  # NumPy takes a dtype, or memory that has one
     return [f"{arguments.names.function(call.function)}({words}, out={target})"]
 
 

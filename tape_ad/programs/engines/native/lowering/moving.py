@@ -17,7 +17,7 @@ from tape_ad.programs.engines.native.lowering.calls import (
     copy,
     fill,
 )
-from tape_ad.programs.engines.native.lowering.indexing import Picked, gather
+from tape_ad.programs.engines.native.lowering.indexing import Picked, fitted, gather
 from tape_ad.programs.program import Value, values_in
 from tape_ad.rules.maps.reductions import filled_with
 
@@ -140,7 +140,7 @@ def as_full(lowering: Lowering) -> None:
     """Lower `numpy.full` and `numpy.full_like`."""
     out = lowering.out
     number = (*lowering.call.args, lowering.call.kwargs.get("fill_value"))[1]
-    copy(lowering, assignable(lowering, number, out.dtype), out)
+    copy(lowering, fitted(assignable(lowering, number, out.dtype), out.shape), out)
 
 
 def joined(lowering: Lowering) -> None:
