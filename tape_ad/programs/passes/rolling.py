@@ -189,7 +189,7 @@ class Tokens:
         places = np.array(operands)
         places[places >= NUMBERS_FROM] += len(values) - NUMBERS_FROM
         values += map(Value.like, map(in_numpy, spelling.numbers))
-        outputs = {*program.outputs, *map(root_of, program.outputs)}
+        returned = {*program.outputs, *map(root_of, program.outputs)}
         same = np.arange(len(values))
         same[[*equal.keys()]] = [*equal.values()]
         return cls(
@@ -203,7 +203,7 @@ class Tokens:
             np.array(stays),
             same,
             spelling.numbers,
-            np.array([number_of[value] for value in outputs if value in number_of], np.int64),
+            np.array([number_of[value] for value in returned if value in number_of], np.int64),
         )
 
     def needed(self) -> Any:

@@ -261,7 +261,7 @@ class Program:
         if found is None:
             found = self._found["guards"] = []
             for step in self.steps:
-                if type(step) is Guard:
+                if isinstance(step, Guard):
                     found.append(step)
                 elif step.several and (body := body_of(step)) is not None and (own := body.guards):
                     found += own * step.function.count  # type: ignore[attr-defined]  # it is a loop
