@@ -33,7 +33,6 @@ from tape_ad.programs.program import (
     Program,
     Step,
     Value,
-    root_of,
 )
 from tape_ad.programs.program.loops import (
     Loop,
@@ -70,7 +69,7 @@ def roll(program: Program) -> Program:
     if len(program.steps) < LEAST:
         return program
     tokens = Tokens.of(program, equal_literals(program))
-    needed = tokens.needed({*program.outputs})
+    needed = tokens.needed()
     live = evolve(program, steps=tuple(itertools.compress(program.steps, needed)))
     tokens = tokens.among(needed)
     stretches = repeated(tokens.numbers)
@@ -275,9 +274,7 @@ class Rolling:
         self._is_known[len(self.program.inputs) : self.tokens.outputs_from[0]] = True
         self._literals_from = len(values) - len(self.tokens.literals)
         self._is_known[self._literals_from :] = True
-        outputs = set(self.program.outputs)
-        outputs |= {root_of(value) for value in outputs}
-        self._returned = {n for n, value in enumerate(self.tokens.values) if value in outputs}
+        self._returned = set(self.tokens.returned.tolist())
 
     def take(self, start: int, period: int, length: int) -> None:
         """Make a loop of a stretch, as far as its operands repeat."""

@@ -3,7 +3,7 @@
 import itertools
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from attrs import define, field
 
 from tape_ad.base.trees import MAPPING, attributes_beside, structure_of
 from tape_ad.programs.capture.op_facts import may_fail
-from tape_ad.programs.program import Call, Guard, Program, Step, Value, rebuilt
+from tape_ad.programs.program import Call, Guard, Program, Step, Value, rebuilt, root_of
 from tape_ad.programs.program.keys import VerySame, content_of, key_alone
 from tape_ad.programs.program.loops import Moving
 
@@ -125,6 +125,8 @@ class Tokens:
         For each value the number of one that is the same: its own, where there is none earlier.
     literals : sequence of float
         Numbers among the arguments of ufuncs, which are operands too: their values come last.
+    returned : array of int64
+        The numbers of what the program gives, and of what owns its memory.
     """
 
     numbers: Any
@@ -137,6 +139,7 @@ class Tokens:
     stays: Any
     same: Any
     literals: Sequence[Any]
+    returned: Any
 
     @classmethod
     def of(cls, program: Program, same: Mapping[Value, Value]) -> "Tokens":
@@ -163,6 +166,8 @@ class Tokens:
         places = np.array(operands)
         places = np.where(places < 0, len(values) + ~places, places)
         values += map(Value.like, map(in_numpy, reading.literals))
+        outputs = {*program.outputs, *map(root_of, program.outputs)}
+        returned = [reading.number_of[each] for each in outputs if each in reading.number_of]
         same_as = np.arange(len(values))
         for one, other in same.items():
             same_as[reading.number_of[one]] = reading.number_of[other]
@@ -177,11 +182,14 @@ class Tokens:
             np.array(stays),
             same_as,
             reading.literals,
+            np.array(returned, np.int64),
         )
 
-    def needed(self, outputs: Collection[Value]) -> Any:
+    def needed(self) -> Any:
         """Tell which steps an output or a guard depends on, or which may fail."""
-        wanted = bytearray([value in outputs for value in self.values])
+        wanted = bytearray(len(self.values))
+        for output in self.returned.tolist():
+            wanted[output] = True
         needed = self.stays[self.numbers].tolist()
         operands, starts = self.operands.tolist(), self.operands_from.tolist()
         outs = self.outputs_from.tolist()
@@ -217,6 +225,7 @@ class Tokens:
             self.stays,
             number[self.same[stay]],
             self.literals,
+            number[self.returned],
         )
 
     def operands_of(self, steps: slice) -> Any:
