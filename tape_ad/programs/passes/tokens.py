@@ -166,10 +166,11 @@ class Tokens:
         places = np.array(operands)
         places = np.where(places < 0, len(values) + ~places, places)
         values += map(Value.like, map(in_numpy, reading.literals))
+        outputs = {*program.outputs, *map(root_of, program.outputs)}
+        returned = [reading.number_of[each] for each in outputs if each in reading.number_of]
         same_as = np.arange(len(values))
         for one, other in same.items():
             same_as[reading.number_of[one]] = reading.number_of[other]
-        number_of, returned = reading.number_of, {*program.outputs, *map(root_of, program.outputs)}
         return cls(
             found,
             places,
@@ -181,7 +182,7 @@ class Tokens:
             np.array(stays),
             same_as,
             reading.literals,
-            np.array([number_of[value] for value in returned if value in number_of], np.int64),
+            np.array(returned, np.int64),
         )
 
     def needed(self) -> Any:
