@@ -707,6 +707,13 @@ def test_an_array_that_has_led_to_another_program_is_looked_at_for_ever(further:
 def reading_twice(weights: Any) -> dict[str, Callable[[Any], Any]]:
     """Make functions that multiply by an array, and go by its numbers somewhere else."""
     model = types.SimpleNamespace(weights=weights)
+    held = {"weights": weights}
+    others = types.SimpleNamespace(held=held)
+    total, spline = weights.sum, CubicSpline(np.arange(3.0), np.ones(3))
+    spline.c = weights.reshape(1, 2)
+
+    def parts(tree: Any, x: Any) -> Any:
+        return np.sum(tree["weights"] * x)
 
     def energy(x: Any) -> Any:
         return np.sum(x * weights)
@@ -727,6 +734,9 @@ def reading_twice(weights: Any) -> dict[str, Callable[[Any], Any]]:
     def given(x: Any, w: Any) -> Any:
         return x * w if w[0] > 0 else x - w
 
+    def energy_of(w: Any, x: Any, plain: Any = X) -> Any:
+        return np.sum(w * x) if plain[0] > 0 else np.sum(w * w * x)
+
     return {
         "a branch": lambda x: x * weights if weights[0] > 0 else x - weights,
         "np.sign": lambda x: x * weights * np.sign(weights[0]),
@@ -739,6 +749,13 @@ def reading_twice(weights: Any) -> dict[str, Callable[[Any], Any]]:
         "a loop": in_a_loop,
         "a list comprehension": listed,
         "an argument": lambda x: given(x, weights),
+        "a method of it": lambda x: x * weights if total() > 0 else x,
+        "a library": lambda x: x * 2 if spline(1.0) > 0 else x * 3,
+        "a leaf": lambda x: ta.grad(energy_of)(weights, x) * (2 if weights[0] > 0 else 3),
+        "a leaf, and something else": lambda x: ta.grad(energy_of)(weights, x, weights),
+        "a part of a container, and of its other name": (
+            lambda x: ta.grad(parts)(held, x)["weights"] if others.held["weights"][0] > 0 else -x
+        ),
     }
 
 
@@ -787,6 +804,41 @@ def test_an_array_that_only_the_program_reads_is_followed() -> None:
         weights -= 0.1
         assert np.array_equal(fast(X), 0.3 * weights), step
     assert len(runs) == 5  # two captures, two of the changed array, and one at numbers near by
+    assert len(fast.programs) == 1
+
+
+def training() -> dict[str, Callable[[Any], Callable[[Any], Any]]]:
+    """Make steps that differentiate with respect to an array that they find in a model."""
+
+    def step_of_record(model: Any) -> Callable[[Any], Any]:
+        def step(x: Any) -> Any:
+            w = ta.ComputationRecord().tensor(model.w)
+            return np.sum(np.tanh(w * x)).grad().wrt(w)
+
+        return step
+
+    def loss(w: Any, x: Any) -> Any:
+        return np.sum(np.tanh(w * x))
+
+    def loss_of_tree(p: Any, x: Any) -> Any:
+        return loss(p["w"], x)
+
+    return {
+        "an attribute": lambda model: lambda x: ta.grad(loss)(model.w, x),
+        "a dict": lambda model: lambda x: ta.value_and_grad(loss_of_tree)(model.p, x)[1]["w"],
+        "a record": step_of_record,
+    }
+
+
+@pytest.mark.parametrize("name", training())
+def test_weights_that_are_trained_in_place_are_followed(name: str) -> None:
+    weights = np.ones(2)
+    step = training()[name](types.SimpleNamespace(w=weights, p={"w": weights}))
+    fast = ta.compile(step, engine="numpy")
+    for _ in range(20):
+        slopes = fast(X)
+        assert np.array_equal(slopes, step(X))
+        weights -= 0.1 * slopes
     assert len(fast.programs) == 1
 
 

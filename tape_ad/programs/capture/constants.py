@@ -16,7 +16,11 @@ from tape_ad.base.trees import map_leaves
 from tape_ad.programs.program import Call, Constant, Program, Value
 from tape_ad.programs.program.keys import content_of
 from tape_ad.record.messages.callers import Place, caller, place_of, user_frame
+from tape_ad.record.record import ComputationRecord
 
+LEAF = ComputationRecord._leaf.__code__
+DIFFERENTIATING = frozenset({"tape_ad.transforms.gradients", "tape_ad.record.record"})
+"""The modules whose functions do nothing else with such an argument."""
 BLOCK = 2**20
 """How many bytes of an array that is not contiguous are copied at once."""
 
@@ -120,6 +124,7 @@ class Reads:
 
     arrays: Sequence[Any] = ()
     _noted: dict[tuple[int, CodeType, Place], set[int]] = field(factory=dict)
+    _leaves: set[tuple[int, CodeType, Place]] = field(factory=set)
     _calls: Counter[CodeType] = field(factory=Counter)
     _numbers: dict[int, int] = field(factory=dict)
 
@@ -130,6 +135,8 @@ class Reads:
                 frame = user_frame()
                 at = id(each), frame.f_code, place_of(frame.f_code, frame.f_lasti)
                 self._noted.setdefault(at, set()).add(self._numbers.get(id(frame), 0))
+                if makes_leaf(frame):
+                    self._leaves.add(at)
 
     @contextmanager
     def counting(self) -> Iterator[None]:
@@ -159,6 +166,20 @@ class Reads:
             for (at, of, place), calls in self._noted.items()
             if (at, of, len(calls)) == (id(array), code, self._calls[code])
         }
+
+    def leaves_at(self, array: Any, code: CodeType) -> set[Place]:
+        """Give the places at which a function gives an array to what makes a leaf of it."""
+        return {place for at, of, place in self._leaves if (at, of) == (id(array), code)}
+
+
+def makes_leaf(user: FrameType) -> bool:
+    """Tell whether a frame of the user's has just called what makes a leaf of an argument."""
+    frame: FrameType | None = sys._getframe(1)
+    leaf, module = False, ""
+    while frame is not None and frame is not user:
+        leaf = leaf or frame.f_code is LEAF
+        module, frame = str(frame.f_globals.get("__name__")), frame.f_back
+    return leaf and module in DIFFERENTIATING
 
 
 @define(eq=False, repr=False)

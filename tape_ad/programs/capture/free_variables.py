@@ -15,6 +15,7 @@ import io
 import operator
 import pickle
 import random
+import re
 import sys
 import threading
 import types
@@ -47,7 +48,6 @@ from tape_ad.programs.capture.variables import (
     WatchedArray,
     codes_in,
     guarded_replay,
-    is_dotted,
     names_in,
     names_used,
     operands_alone,
@@ -71,6 +71,8 @@ FOLLOWED = 2
 nothing else than the program reads it."""
 REPLAYS = 4
 """How many replays pay for a capture after such a change."""
+REACHED = r"[\w.]+(\[[^]]*\])*"
+"""What titles are of that by which code reaches a thing by one name, which may be a container's."""
 DEPTH = 6
 """How deep nested dicts, lists and objects are opened."""
 ENTRIES = 64
@@ -143,6 +145,7 @@ class FreeVariables:
     _whole: bool = False
     _missing: dict[int, tuple[Any, set[str]]] = field(factory=dict)
     _arrays: dict[int, WatchedArray] = field(factory=dict)
+    _held: dict[int, set[str]] = field(factory=dict)
     _seen: set[Any] = field(factory=set)
 
     @classmethod
@@ -161,7 +164,7 @@ class FreeVariables:
                 break
             known = size
             found.variables, found._seen, found._missing, found.full = [], set(), {}, False
-            found._arrays = {}
+            found._arrays, found._held = {}, {}
             found.enter(function)
             for each in objects:
                 names = frozenset(found._names)
@@ -274,15 +277,31 @@ class FreeVariables:
 
     def only_noted(self, watched: WatchedArray, reads: Reads) -> bool:
         """Tell whether an array is read by arithmetic that is noted, and by nothing else."""
-        words = set(map(word_of, watched.titles))
-        if self._by_text or self._whole or not all(map(is_dotted, watched.titles)):
+        titles = self.every_title(watched)
+        plain = all(re.fullmatch(REACHED, each) for each in titles)
+        if self._by_text or self._whole or watched.within or not plain:
             return False
-        return all(
-            operands_alone(code, words, reads.always_at(watched.array, code))
-            for one in self._codes
-            for code in codes_in(one)
-            if not words.isdisjoint(code.co_names + code.co_varnames + code.co_freevars)
-        )
+        words = set(map(word_of, titles))
+        named: set[str] = set()
+        for code in {each for one in self._codes for each in codes_in(one)}:
+            if not words.isdisjoint(code.co_names + code.co_varnames + code.co_freevars):
+                places = reads.always_at(watched.array, code), reads.leaves_at(watched.array, code)
+                found = operands_alone(code, words, *places)
+                if found is None:
+                    return False
+                named |= found
+        return named == words  # else something else reaches it, as ``total = w.sum`` does
+
+    def every_title(self, watched: WatchedArray) -> set[str]:
+        """List the titles of an array, and of the containers that it is in."""
+        found: set[str] = set()
+        more = set(watched.titles)
+        while not more <= found:
+            found |= more
+            for titles in self._held.values():
+                if any(each.startswith(f"{title}[") for each in found for title in titles):
+                    more |= titles
+        return found
 
     def unfollowed(self, replays: int, most: int) -> str:
         """Name an array whose numbers have changed too often for so many replays, if any has."""
@@ -480,6 +499,8 @@ class FreeVariables:
 
     def look_at(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
         """Note what is within an object: entries of containers, attributes that are read."""
+        if isinstance(value, (tuple, frozenset, np.ndarray, *CONTAINERS)):
+            self._held.setdefault(id(value), set()).add(title)
         if depth == 0 or not self.is_new(id(value), depth):
             return
         if isinstance(value, np.ndarray) and value.dtype.hasobject:

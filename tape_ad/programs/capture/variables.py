@@ -1,6 +1,7 @@
 """A place where a function looks something up, and the quick question whether all is as it was."""
 
 import ast
+import copy
 import dis
 import functools
 import inspect
@@ -10,7 +11,7 @@ import re
 import types
 import weakref
 from collections.abc import Callable, Container, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from attrs import define, field, frozen
@@ -231,29 +232,74 @@ REPEATED = (
     *(ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef),
 )
 """What has parts that run several times, or at another time than what is around it."""
+UNNAMED = "_"
 SHAPES = frozenset({"shape", "ndim", "size", "dtype"})
 """Attributes of an array that tell nothing of its numbers."""
 
 
-def operands_alone(code: types.CodeType, words: set[str], places: Container[Place]) -> bool:
-    """Tell whether some names stand for nothing but operands of arithmetic at some places.
+def operands_alone(
+    code: types.CodeType, words: set[str], places: Container[Place], leaves: Container[Place]
+) -> set[str] | None:
+    """Find which names are there, None if not as operands of arithmetic at some places alone.
 
-    These may be views: ``x * w[1:]`` is at a place where memory of ``w`` itself is read.
+    These may be views: ``x * w[1:]`` is at a place where memory of ``w`` itself is read. At places
+    that are `leaves` as well, they may be arguments: of ``ta.grad(loss)(w)``. Variables of a
+    function's own are others, which are given what another name stands for.
     """
     tree = tree_of(code)
     if tree is None:
-        return False
-    names = []
+        return None
+    tree, names = without_locals(code, tree), []
     for node in nodes_run_once(tree):
         match node:
             case ast.BinOp(left, operator, right) if isinstance(operator, ARITHMETIC):
-                place = node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
-                names += [name_of(left), name_of(right)] if place in places else []
+                names += [name_of(left), name_of(right)] if extent(node) in places else []
+            case ast.Call(args=args) if extent(node) in places and extent(node) in leaves:
+                given = [*map(name_of, args)]
+                names += [name for name in given if given.count(name) == 1]
             case ast.Attribute(value, attr=name) if name in SHAPES:
                 names.append(name_of(value))
-    written = [unmangled(word) for word in words]
     every = re.findall(r"\w+", ast.unparse(tree))
-    return all(names.count(word) == every.count(word) for word in written)
+    plain = {word: unmangled(word) for word in words}
+    if any(names.count(word) != every.count(word) for word in plain.values()):
+        return None
+    return {word for word in words if plain[word] in names}
+
+
+def is_name(node: ast.AST) -> TypeGuard[ast.Name]:
+    """Tell whether a part of the source is a bare name."""
+    return isinstance(node, ast.Name)
+
+
+def extent(node: ast.expr) -> Place:
+    """Give the place of an expression."""
+    return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
+
+
+def without_locals(code: types.CodeType, tree: ast.AST) -> ast.AST:
+    """Give the source of a function with its own variables, and of functions in it, unnamed."""
+    tree = copy.deepcopy(tree)
+    scopes: list[tuple[set[str], list[Any]]] = []
+    if isinstance(tree, ast.expr):  # what a lambda gives
+        own = inspect.getargs(code)
+        scopes.append(({*own.args, own.varargs or "", own.varkw or ""}, [tree]))
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef)):
+            given = {
+                each.arg for each in ast.iter_child_nodes(node.args) if isinstance(each, ast.arg)
+            }
+            body = [node.body] if isinstance(node, ast.Lambda) else node.body
+            parts = nodes_run_once(ast.Module([*body], []))
+            bound = {each.id for each in parts if is_name(each) and isinstance(each.ctx, ast.Store)}
+            scopes.append((given | bound, body))
+    for names, body in scopes:
+        for each in [inner for part in body for inner in ast.walk(part)]:
+            if is_name(each) and each.id in names:
+                each.id = UNNAMED
+    for each in ast.walk(tree):
+        if isinstance(each, ast.arg):
+            each.arg = UNNAMED
+    return tree
 
 
 def name_of(node: ast.expr) -> str:
