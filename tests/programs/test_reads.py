@@ -3,6 +3,7 @@
 import array
 import collections
 import contextvars
+import cProfile
 import enum
 import functools
 import inspect
@@ -817,6 +818,10 @@ def training() -> dict[str, Callable[[Any], Callable[[Any], Any]]]:
 
         return step
 
+    def step_beside(model: Any) -> Callable[[Any], Any]:
+        w = model.w
+        return lambda x: ta.grad(lambda y: np.sum(np.tanh(y * w)))(x) + x * w
+
     def loss(w: Any, x: Any) -> Any:
         return np.sum(np.tanh(w * x))
 
@@ -827,6 +832,7 @@ def training() -> dict[str, Callable[[Any], Callable[[Any], Any]]]:
         "an attribute": lambda model: lambda x: ta.grad(loss)(model.w, x),
         "a dict": lambda model: lambda x: ta.value_and_grad(loss_of_tree)(model.p, x)[1]["w"],
         "a record": step_of_record,
+        "a closure in a closure": step_beside,
     }
 
 
@@ -840,6 +846,23 @@ def test_weights_that_are_trained_in_place_are_followed(name: str) -> None:
         assert np.array_equal(slopes, step(X))
         weights -= 0.1 * slopes
     assert len(fast.programs) == 1
+
+
+def test_weights_that_are_trained_in_place_are_followed_in_a_profile() -> None:
+    weights = np.ones(2)
+    fast = ta.compile(lambda x: np.sin(x * weights), engine="numpy")
+    trace = sys.gettrace()
+    sys.settrace(None)  # of a measurement of what the tests cover, which would count as a debugger
+    try:
+        with cProfile.Profile():
+            before = sys.getprofile()
+            for _ in range(20):
+                assert np.array_equal(fast(X), np.sin(X * weights))
+                weights -= 0.1
+            assert sys.getprofile() is before
+        assert sys.gettrace() is None
+    finally:
+        sys.settrace(trace)
 
 
 def counting_up() -> dict[str, Callable[[], Callable[[Any], Any]]]:

@@ -140,8 +140,12 @@ class Reads:
 
     @contextmanager
     def counting(self) -> Iterator[None]:
-        """Count how often each function is called in a ``with`` block, if nobody profiles it."""
-        if not self.arrays or sys.getprofile() is not None:
+        """Count how often each function is called in a ``with`` block.
+
+        That is unknown where it is profiled and traced as well, as by a debugger.
+        """
+        watch = sys.setprofile if sys.getprofile() is None else sys.settrace
+        if not self.arrays or (watch is sys.settrace and sys.gettrace() is not None):
             yield
             return
 
@@ -150,11 +154,11 @@ class Reads:
                 self._calls[frame.f_code] += 1
                 self._numbers[id(frame)] = self._calls[frame.f_code]  # as another had that id
 
-        sys.setprofile(count)
+        watch(count)
         try:
             yield
         finally:
-            sys.setprofile(None)
+            watch(None)
 
     def always_at(self, array: Any, code: CodeType) -> set[Place]:
         """Give the places at which each call of a function reads an array by a call that is noted.

@@ -233,6 +233,7 @@ REPEATED = (
 )
 """What has parts that run several times, or at another time than what is around it."""
 UNNAMED = "_"
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SHAPES = frozenset({"shape", "ndim", "size", "dtype"})
 """Attributes of an array that tell nothing of its numbers."""
 
@@ -277,28 +278,26 @@ def extent(node: ast.expr) -> Place:
 
 
 def without_locals(code: types.CodeType, tree: ast.AST) -> ast.AST:
-    """Give the source of a function with its own variables, and of functions in it, unnamed."""
+    """Give the source of a function with its own variables unnamed, without functions in it."""
     tree = copy.deepcopy(tree)
-    scopes: list[tuple[set[str], list[Any]]] = []
-    if isinstance(tree, ast.expr):  # what a lambda gives
-        own = inspect.getargs(code)
-        scopes.append(({*own.args, own.varargs or "", own.varkw or ""}, [tree]))
+    own = inspect.getargs(code)
+    names = {*own.args, own.varargs, own.varkw}
+    parts: list[ast.AST] = [tree]  # what a lambda gives
+    if isinstance(tree, FUNCTIONS):
+        parts = [*tree.body]
+        once = nodes_run_once(ast.Module(tree.body, []))
+        names |= {each.id for each in once if is_name(each) and isinstance(each.ctx, ast.Store)}
+    for node in [each for each in ast.walk(tree) if each is not tree]:
+        if isinstance(node, ast.Lambda):  # which has code of its own
+            node.body = ast.Constant(None)
+        elif isinstance(node, FUNCTIONS):
+            node.body = [ast.Pass()]
+    for node in [each for part in parts for each in ast.walk(part)]:
+        if is_name(node) and node.id in names:
+            node.id = UNNAMED
     for node in ast.walk(tree):
-        if isinstance(node, (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef)):
-            given = {
-                each.arg for each in ast.iter_child_nodes(node.args) if isinstance(each, ast.arg)
-            }
-            body = [node.body] if isinstance(node, ast.Lambda) else node.body
-            parts = nodes_run_once(ast.Module([*body], []))
-            bound = {each.id for each in parts if is_name(each) and isinstance(each.ctx, ast.Store)}
-            scopes.append((given | bound, body))
-    for names, body in scopes:
-        for each in [inner for part in body for inner in ast.walk(part)]:
-            if is_name(each) and each.id in names:
-                each.id = UNNAMED
-    for each in ast.walk(tree):
-        if isinstance(each, ast.arg):
-            each.arg = UNNAMED
+        if isinstance(node, ast.arg):
+            node.arg = UNNAMED
     return tree
 
 
