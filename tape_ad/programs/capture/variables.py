@@ -256,7 +256,7 @@ def operands_alone(
             case ast.BinOp(left, operator, right) if isinstance(operator, ARITHMETIC):
                 names += [name_of(left), name_of(right)] if extent(node) in places else []
             case ast.Call(args=args) if extent(node) in places and extent(node) in leaves:
-                given = [*map(name_of, args)]
+                given = [name_of(each) for arg in args for each in displayed(arg)]
                 names += [name for name in given if given.count(name) == 1]
             case ast.Attribute(value, attr=name) if name in SHAPES:
                 names.append(name_of(value))
@@ -299,6 +299,16 @@ def without_locals(code: types.CodeType, tree: ast.AST) -> ast.AST:
         if isinstance(node, ast.arg):
             node.arg = UNNAMED
     return tree
+
+
+def displayed(node: ast.expr) -> Iterator[ast.expr]:
+    """Give what is in a list, a tuple or a dict that is written out; else the expression itself."""
+    match node:
+        case ast.List(parts) | ast.Tuple(parts) | ast.Dict(values=parts):
+            for each in parts:
+                yield from displayed(each)
+        case _:
+            yield node
 
 
 def name_of(node: ast.expr) -> str:
