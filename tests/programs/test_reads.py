@@ -832,7 +832,7 @@ def training() -> dict[str, Callable[[Any], Callable[[Any], Any]]]:
         "an attribute": lambda model: lambda x: ta.grad(loss)(model.w, x),
         "a dict": lambda model: lambda x: ta.value_and_grad(loss_of_tree)(model.p, x)[1]["w"],
         "a dict that is written out": lambda model: (
-            lambda x: ta.grad(loss_of_tree)({"w": model.w}, x)["w"]
+            lambda x: next(iter(ta.grad(loss_of_tree)({"w": model.w}, x).values()))
         ),
         "a record": step_of_record,
         "a closure in a closure": step_beside,

@@ -298,6 +298,8 @@ def without_locals(code: types.CodeType, tree: ast.AST) -> ast.AST:
     for node in ast.walk(tree):
         if isinstance(node, ast.arg):
             node.arg = UNNAMED
+        elif isinstance(node, ast.Dict):  # whose keys may be texts, which name nothing outside
+            node.keys = [None if isinstance(key, ast.Constant) else key for key in node.keys]
     return tree
 
 
