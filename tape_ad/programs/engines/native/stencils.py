@@ -136,7 +136,7 @@ def divided(
     There is nothing if what a term reads is changed until then, or the nest would be too large.
     """
     last = terms[-1].place
-    lengths = tuple([end - begin for begin, end in core])
+    lengths = tuple([end - begin for begin, end in core if end - begin != 1])  # as `canonical`
     inside, work = FusedNest(lengths), dict[Place, list[LoopNest]]()
     for term in terms:
         shape = term.nest.shape
