@@ -78,9 +78,9 @@ class Term:
 
     @property
     def layout(self) -> tuple[tuple[int, ...], np.dtype[Any]]:
-        """How far the elements of the box are apart, and what they are: some are parts of others.
+        """How far the elements of the box are apart, and their dtype.
 
-        The real parts of complex numbers lie at the strides of those.
+        Real parts are as far apart as the complex numbers that they are of.
         """
         ((_, box),) = self.nest.writes
         return box.strides, box.dtype
