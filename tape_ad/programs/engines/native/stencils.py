@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
+import numpy as np
 from attrs import define, evolve, field, frozen
 
 from tape_ad.programs.engines.native.fusion import FusedNest
@@ -76,9 +77,13 @@ class Term:
         return None if spans is None else cls(place, nest, spans)
 
     @property
-    def strides(self) -> tuple[int, ...]:
-        """How far the elements of the box are apart."""
-        return self.nest.writes[0][1].strides
+    def layout(self) -> tuple[tuple[int, ...], np.dtype[Any]]:
+        """How far the elements of the box are apart, and their dtype.
+
+        Real parts are as far apart as the complex numbers that they are of.
+        """
+        ((_, box),) = self.nest.writes
+        return box.strides, box.dtype
 
 
 def is_elementwise(nest: LoopNest) -> bool:
@@ -110,7 +115,7 @@ def runs_of(root: Value, touched: Sequence[Touch]) -> Iterator[tuple[list[Term],
     core: tuple[Span, ...] = ()
     for term in (*(Term.of(root, touch) for touch in touched), None):
         shared = None
-        if 0 < len(run) < MOST and term is not None and run[-1].strides == term.strides:
+        if 0 < len(run) < MOST and term is not None and run[-1].layout == term.layout:
             pairs = zip(core, term.spans, strict=True)
             shared = tuple([(max(a, c), max(a, c, min(b, d))) for (a, b), (c, d) in pairs])
             least = max(SMALL, *(size_of(each.spans) / 2 for each in (*run, term)))
@@ -136,7 +141,7 @@ def divided(
     There is nothing if what a term reads is changed until then, or the nest would be too large.
     """
     last = terms[-1].place
-    lengths = tuple([end - begin for begin, end in core])
+    lengths = tuple([end - begin for begin, end in core if end - begin != 1])  # as `canonical`
     inside, work = FusedNest(lengths), dict[Place, list[LoopNest]]()
     for term in terms:
         shape = term.nest.shape
