@@ -138,3 +138,8 @@ def file_title(path: str) -> str:
     if cell is None:
         return path.replace("\\", "/").rpartition("/")[2]
     return " ".join([cell[0].lower(), *cell[1:]])
+
+
+def counted(number: int, what: str) -> str:
+    """Write how many there are."""
+    return f"{number} {what}{'s' * (number != 1)}"

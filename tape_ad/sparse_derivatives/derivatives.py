@@ -10,7 +10,7 @@ from scipy.sparse import coo_array, csr_array
 
 from tape_ad.base.arrays.overridable import apart
 from tape_ad.base.errors import PatternError
-from tape_ad.base.naming import called
+from tape_ad.base.naming import called, counted
 from tape_ad.base.trees import map_leaves
 from tape_ad.rules.maps import Array, Index
 from tape_ad.sparse_derivatives.colouring import filled, same_pattern
@@ -152,10 +152,11 @@ class Sweeps:
     def explain(self) -> str:
         """Describe how many sweeps of either direction there are."""
         parts = (
-            (len(self.tangents), "tangents pushed"),
-            (len(self.cotangents), "cotangents pulled"),
+            (self.tangents, "tangent", "pushed"),
+            (self.cotangents, "cotangent", "pulled"),
         )
-        return ", ".join(f"{count} {what}" for count, what in parts if count) or "nothing to sweep"
+        found = [f"{counted(len(seeds), what)} {how}" for seeds, what, how in parts if len(seeds)]
+        return ", ".join(found) or "nothing to sweep"
 
 
 @frozen(eq=False)
@@ -290,7 +291,7 @@ class SparseDerivative:
         gain = n / max(way.count, 1)
         return (
             f"{m} x {n} with {count} entries ({share:.2g} %)\n"
-            f"{way.count} colours, {gain:.1f} times fewer than columns: {way.explain()}"
+            f"{counted(way.count, 'colour')}, {gain:.1f} times fewer than columns: {way.explain()}"
         )
 
     def __repr__(self) -> str:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from attrs import define, evolve, field
 
+from tape_ad.base.naming import counted
 from tape_ad.rules.maps import Array, Index
 from tape_ad.sparse_derivatives.colouring import (
     Split,
@@ -303,7 +304,7 @@ class Products(Sweeps):
 
     def explain(self) -> str:
         """Describe how many of them there are."""
-        return f"{self.count} products with the Hessian"
+        return f"{counted(self.count, 'product')} with the Hessian"
 
 
 @define(eq=False, repr=False)

@@ -237,6 +237,17 @@ def test_singular_values_that_are_left_out_turn_the_space_of_the_others(
         ta.testing.check_grads(function, (at,), order=2, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.parametrize("scale", [2.0**-40, 2.0**40])
+def test_what_a_cutoff_leaves_out_may_be_of_any_size_in_single_precision(scale: float) -> None:
+    def slopes(a: Array) -> Array:
+        return gradients_of(lambda a: np.linalg.pinv(a, rcond=0.4), a)[0]
+
+    matrix = np.array([[3.0, 1.0], [0.5, 0.7], [0.2, 0.3]])
+    assert np.linalg.matrix_rank(matrix, rtol=0.4) == 1
+    single = slopes((matrix * scale).astype(np.float32)) * np.float32(scale**2)
+    np.testing.assert_allclose(single, slopes(matrix), rtol=1e-4, atol=1e-5)
+
+
 def test_lstsq_of_too_low_a_rank_has_plain_empty_residuals() -> None:
     handle = ta.ComputationRecord().tensor(LEFT @ RIGHT)
     x, residuals, rank, s = np.linalg.lstsq(handle, SIDE)

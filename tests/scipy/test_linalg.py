@@ -408,3 +408,17 @@ def test_a_driver_that_gives_a_solution_alone_has_its_gradient() -> None:
         for driver in ("gelsy", "gelsd")
     )
     np.testing.assert_allclose(slopes, others, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("cond", [0.3, 0.9])
+def test_a_driver_that_leaves_out_columns_has_the_gradient_of_what_it_solves(cond: float) -> None:
+    matrix = np.array([[3.0, 1.0, 0.2], [0.5, 1.7, 0.3], [0.2, 0.3, 0.4], [0.1, -0.5, 0.3]])
+
+    def solution(a: Array) -> Array:
+        found: Array = linalg.lstsq(a, matrix[:, 0] ** 2, cond=cond, lapack_driver="gelsy")[0]
+        return found
+
+    rec = ta.ComputationRecord()
+    found: Any = linalg.lstsq(rec.tensor(matrix), matrix[:, 0], cond=cond, lapack_driver="gelsy")
+    assert 0 < found[2] < 3
+    ta.testing.check_grads(solution, (matrix,), order=2, rtol=1e-6, atol=1e-6)

@@ -129,7 +129,7 @@ def test_a_band_takes_three_tangents_or_one_cotangent() -> None:
     assert "3 tangents pushed" in pushed.explain()
     assert "98 x 100" in repr(pushed)
     assert pushed.pattern.shape == pulled.pattern.shape == (98, 100)
-    assert "1 cotangents pulled" in pulled.explain()
+    assert "1 cotangent pulled" in pulled.explain()
 
 
 def test_copies_that_one_row_has_together_are_added_and_others_stay_apart() -> None:

@@ -26,7 +26,7 @@ from tape_ad.base.errors import (
     TapeError,
 )
 from tape_ad.base.memory import uncollected
-from tape_ad.base.naming import global_name
+from tape_ad.base.naming import counted, global_name
 from tape_ad.base.trees import flatten, map_leaves, structure_of
 from tape_ad.programs.capture.capture import Capture
 from tape_ad.programs.capture.comparison import Comparison
@@ -40,7 +40,7 @@ from tape_ad.programs.passes import simplified
 from tape_ad.programs.passes.simplifications import literals_of, with_returned_copied
 from tape_ad.programs.program import Program
 from tape_ad.programs.program.keys import GENERATORS, ForeignError, key_of
-from tape_ad.programs.replay.explaining import asked, counted, explained, progress, title
+from tape_ad.programs.replay.explaining import asked, explained, progress, title
 from tape_ad.programs.replay.matching import matcher
 from tape_ad.programs.replay.paths import (
     Path,

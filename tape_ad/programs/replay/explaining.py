@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.naming import called
+from tape_ad.base.naming import called, counted
 from tape_ad.programs.capture.tracers import complex_code, float_code
 from tape_ad.programs.engines import compiler_passes
 from tape_ad.programs.engines.plans import Report
@@ -167,11 +167,6 @@ def listings(path: Path, engine: str) -> Iterator[tuple[str, str]]:
             if listing != before_it:
                 yield name, listing
             before_it = listing
-
-
-def counted(number: int, what: str) -> str:
-    """Write how many there are."""
-    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def times(number: int) -> str:

@@ -153,7 +153,7 @@ def geometric_sum(s: Array, z: Array, t: Array) -> Array:
     """
     total = z @ t
     for _ in range(DOUBLINGS):
-        size = np.sqrt(np.sum(np.square(np.absolute(s)), axis=(-2, -1), keepdims=True))
+        size = np.max(np.absolute(s), axis=(-2, -1), keepdims=True, initial=0.0)
         size = np.where(np.equal(size, 0), 1.0, size)
         s, t = s / size, t * size
         total = total + s @ total @ t

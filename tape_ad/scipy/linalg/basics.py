@@ -90,10 +90,32 @@ def least_squares(a: Array, b: Array, cond: Any, *options: Any) -> Any:
             [least_squares(*each, cond, *options) for each in zip(a, sides, strict=True)]
         )
     rcond = float(np.finfo(np.result_type(a, b)).eps) if cond is None else cond
+    if options[-1] == "gelsy":
+        return by_columns(a, b, columns_kept(a, rcond))
     x, residuals, rank, values = np.linalg.lstsq(a, b, rcond=rcond)
-    if options[-1] == "gelsy":  # which gives the solution and the rank alone
-        return x, residuals[:0], rank, None
     return x, residuals[0] if b.ndim == 1 and residuals.size else residuals, rank, values
+
+
+def by_columns(a: Array, b: Array, kept: Array) -> Any:
+    """Solve in the space of some columns, as the driver does that finds no singular values."""
+    rank = len(kept)
+    if rank < min(a.shape):
+        q = adjoint(np.linalg.qr(a[:, kept])[0])
+        a, b = q @ a, q @ b
+    return np.linalg.lstsq(a, b, rcond=0.0)[0], np.zeros(0, b.dtype), rank, None
+
+
+@overridable
+def columns_kept(a: Array, rcond: float) -> Array:
+    """Find which columns of a matrix span the space that "gelsy" solves in.
+
+    Returns
+    -------
+    array of int, shape (rank,)
+    """
+    sides = np.zeros(len(a), a.dtype)
+    rank = scipy.linalg.lstsq(a, sides, cond=rcond, lapack_driver="gelsy")[2]
+    return pivots(a)[:rank]
 
 
 def rank_cutoff(a: Array, atol: Any, rtol: Any) -> float:
@@ -261,5 +283,6 @@ def procrustes(a: Array, b: Array, check_finite: bool) -> Any:
 
 
 BASICS |= constants(pivots, reflections, facts=facts.cores("(m,n)->(n)"))
+BASICS |= constants(columns_kept, facts=facts.Facts(shape_by_values=True))
 
 counterpart(BASICS, scipy.linalg.det, "a", lambda a, *options: np.linalg.det(as_array(a)))
