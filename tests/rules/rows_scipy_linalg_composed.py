@@ -6,7 +6,7 @@ import numpy as np
 
 from tape_ad.scipy import linalg
 from tape_ad.scipy.counterparts import with_value
-from tape_ad.scipy.linalg.basics import pivots, reflections
+from tape_ad.scipy.linalg.basics import columns_kept, pivots, reflections
 from tape_ad.scipy.linalg.factors import (
     balance,
     layout,
@@ -288,6 +288,7 @@ ROWS: list[Row] = [
 
 CONSTANTS: list[Row] = [
     Row(pivots, [DISTINCT(3, 3)]),
+    Row(columns_kept, [DISTINCT(3, 3)], options={"rcond": 0.5}),
     Row(reflections, [DISTINCT(4, 2)]),
     Row(row_order, [DISTINCT(3, 3)]),
     Row(as_generalised, [SPREAD, WELL(3, 3)]),
