@@ -15,6 +15,7 @@ from attrs import define, evolve, field, frozen
 from tape_ad.programs.engines.native.fusion import FusedNest
 from tape_ad.programs.engines.native.ir import LoopNest, MemRef, is_external
 from tape_ad.programs.engines.native.lowering import Lowered, canonical
+from tape_ad.programs.engines.native.lowering.indexing import outside
 from tape_ad.programs.program import Call, Value, root_of
 
 Span = tuple[int, int]
@@ -118,8 +119,8 @@ def runs_of(root: Value, touched: Sequence[Touch]) -> Iterator[tuple[list[Term],
         if 0 < len(run) < MOST and term is not None and run[-1].layout == term.layout:
             pairs = zip(core, term.spans, strict=True)
             shared = tuple([(max(a, c), max(a, c, min(b, d))) for (a, b), (c, d) in pairs])
-            least = max(SMALL, *(size_of(each.spans) / 2 for each in (*run, term)))
-            shared = shared if size_of(shared) >= least else None
+            least = max(SMALL, *(volume(each.spans) / 2 for each in (*run, term)))
+            shared = shared if volume(shared) >= least else None
         if shared is None and len(run) > 1:
             yield run, core
         if term is not None:
@@ -128,7 +129,7 @@ def runs_of(root: Value, touched: Sequence[Touch]) -> Iterator[tuple[list[Term],
             run = []
 
 
-def size_of(box: Sequence[Span]) -> int:
+def volume(box: Sequence[Span]) -> int:
     """Count the elements of a box."""
     return math.prod(end - begin for begin, end in box)
 
@@ -157,7 +158,7 @@ def divided(
             return {}
         inside.add(part)  # with what the terms before have stored in place of what is there
         inside.writes = inside.writes[-1:]
-        work[term.place] = [part_of(whole, each) for each in around(key, shape)]
+        work[term.place] = [part_of(whole, each) for each in outside(key, shape)]
     work[last].append(LoopNest(lengths, inside.reads, inside.ops, inside.writes))
     return work
 
@@ -178,15 +179,6 @@ def part_of(nest: LoopNest, key: Key) -> LoopNest:
     shape = tuple([each.stop - each.start for each in key])
     part: Any = canonical(LoopNest(shape, reads, nest.ops, writes))
     return part  # type: ignore[no-any-return]  # a nest stays one
-
-
-def around(key: Key, shape: Sequence[int]) -> Iterator[Key]:
-    """Divide what is outside of a box into boxes."""
-    whole = [slice(0, length) for length in shape]
-    for axis, (each, length) in enumerate(zip(key, shape, strict=True)):
-        for begin, end in ((0, each.start), (each.stop, length)):
-            if begin < end:
-                yield (*key[:axis], slice(begin, end), *whole[axis + 1 :])
 
 
 @define(eq=False)

@@ -3,7 +3,7 @@
 import inspect
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -172,17 +172,25 @@ def around(ref: MemRef, key: Any) -> list[MemRef] | None:
     missing = len(ref.shape) - len(entries) + 1
     entries[at : at + 1] = [slice(None)] * missing
     spans = [span_of(entry, length) for entry, length in zip(entries, ref.shape, strict=True)]
-    if any(span is None for span in spans):
+    if None in spans:
         return None
-    boxes: list[MemRef] = []
-    done: list[slice] = []
-    for span, length in zip(spans, ref.shape, strict=True):
-        assert span is not None  # noqa: S101 - for mypy
-        for start, stop in ((0, span[0]), (span[1], length)):
-            if start < stop:
-                boxes.append(ref.part((*done, slice(start, stop))))
-        done.append(slice(*span))
-    return boxes
+    inside = tuple([slice(*span) for span in spans if span is not None])
+    return [ref.part(each) for each in outside(inside, ref.shape)]
+
+
+def outside(key: tuple[slice, ...], shape: Sequence[int]) -> Iterator[tuple[slice, ...]]:
+    """Divide what is outside of a box into boxes.
+
+    Examples
+    --------
+    >>> list(outside((slice(1, 3), slice(0, 2)), (3, 2)))
+    [(slice(0, 1, None), slice(0, 2, None))]
+    """
+    whole = [slice(0, length) for length in shape]
+    for axis, (each, length) in enumerate(zip(key, shape, strict=True)):
+        for begin, end in ((0, each.start), (each.stop, length)):
+            if begin < end:
+                yield (*key[:axis], slice(begin, end), *whole[axis + 1 :])
 
 
 def span_of(entry: Any, length: int) -> tuple[int, int] | None:
