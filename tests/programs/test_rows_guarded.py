@@ -10,7 +10,7 @@ from attrs import evolve
 import tape_ad as ta
 from tape_ad.base.naming import called
 from tape_ad.programs.program import Call, Guard, Program, Value, replaced
-from tape_ad.programs.replay.compiled import capture
+from tape_ad.programs.replay.capturing import capture
 from tape_ad.programs.replay.verifying import Arguments
 from tests.programs.comparing import counting
 from tests.programs.test_rows import CASES, UNCAPTURED, Checked, name_of, orders, refused_copies

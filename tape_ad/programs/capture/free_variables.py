@@ -29,8 +29,8 @@ from attrs import define, field
 
 from tape_ad.base.arrays.overridable import is_traced
 from tape_ad.base.trees import FIELDS, flatten, names_given, structure_of
-from tape_ad.programs.capture.constants import Reads
 from tape_ad.programs.capture.generators import access_to, generator_of
+from tape_ad.programs.capture.reads import Reads
 from tape_ad.programs.capture.variables import (
     ATTRIBUTE,
     BYTES,
