@@ -190,7 +190,7 @@ def verify_entries(
     verify_ranges([ROOTS[kind](*parts) for kind, parts in entries], where)
 
 
-def of_loop(part: Any, body: Any, table: Value) -> list[Value]:
+def of_loop(part: Any, body: Any, table: Value, unit: int) -> list[Value]:
     """List the memory that a loop of a program needs as long as it goes round."""
     return [table, body.arena, *(ref.root for ref in body.outside.values())]
 

@@ -20,6 +20,8 @@ SIZE = 200_003
 X = np.random.default_rng(0).normal(size=SIZE)
 WIDE = X[:200_000].reshape(400, 500)
 DEEP = X[:200_000].reshape(20, 50, 200)
+SHORT = X[:200_000].reshape(2500, 10, 8)
+PRIME = X[:143_000].reshape(1300, 11, 10)
 
 
 def wave(x: Array) -> Array:
@@ -40,6 +42,10 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Array, ...]]] = {
     "rows, columns and all": (lambda x: (x.sum(0), x.max(1), x.sum(), x + 1), (WIDE,)),
     "first and last of three axes": (lambda x: np.sum(x * x, axis=(0, 2)), (DEEP,)),
     "the middle of three axes": (lambda x: np.max(x, axis=1), (DEEP,)),
+    "sums of short rows one below the other": (lambda x: np.sum(x * x[:, :1], axis=0), (SHORT,)),
+    "sums over both sides of a short axis": (lambda x: np.sum(x * x[:, :1], axis=(0, 2)), (SHORT,)),
+    "sums beside an axis of prime length": (lambda x: np.sum(x * x[:, :1], axis=0), (PRIME,)),
+    "sums around an axis of prime length": (lambda x: np.sum(x * x[:1], axis=(0, 2)), (PRIME,)),
     "columns backwards with steps": (lambda x: np.sum(x[::-1, ::-1] * 2, axis=0), (WIDE,)),
     "columns stored too": (lambda x: (np.sum(x * x, axis=0), x * x), (WIDE,)),
     "a sum in single precision": (lambda x: np.sum(np.sqrt(abs(x))), (X.astype("f4"),)),

@@ -99,9 +99,9 @@ def test_tiles_give_the_bits_of_whole_arrays(
     points = [RNG.normal(size=(N, 6)) + 0.2 for _ in range(3)]
     whole = ta.compile(derivative(function), engine="native")
     expected = [leaves(whole(x)) for x in points][-1]
-    for size in (1, 30_000):
+    for size, threads in ((1, 1), (30_000, 1), (1, 3)):
         tiles(size)
-        tiled = ta.compile(derivative(function), engine="native")
+        tiled = ta.compile(derivative(function), engine="native", threads=threads)
         found = [leaves(tiled(x)) for x in points][-1]
         assert all(map(same_bits, found, expected))
 
@@ -132,6 +132,15 @@ def test_sums_over_rows_are_done_behind_all_tiles(tiles: Callable[[int], None]) 
     for _ in range(2):
         whole(RNG.normal(size=(N, 6)))
     assert 0 < (whole.programs[0].nbytes or 0) < 20 * N * 6 * 8
+
+
+def test_several_threads_share_tiles_and_have_room_for_one_each() -> None:
+    points = [RNG.normal(size=200_003) for _ in range(2)]
+    alone, among = (ta.compile(slopes(chained), engine="native", threads=n) for n in (1, 4))
+    for _ in range(10):
+        for x in points:
+            assert all(map(same_bits, leaves(among(x)), leaves(alone(x))))
+    assert 0 < (among.programs[0].nbytes or 0) < 3 * 8 * 200_003
 
 
 @pytest.mark.parametrize("function", [lambda x: (x * 2)[::-1] * x, lambda x: np.sum(x * x, axis=0)])

@@ -7,10 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tape_ad.programs.engines.native.runtime.vm import CALL, END, GUARD, NEST, virtual_machine
+from tape_ad.programs.engines.native.runtime.vm import (
+    CALL,
+    END,
+    GUARD,
+    LOOP,
+    NEST,
+    virtual_machine,
+)
 
 Array = Any
-LOOP = ctypes.CFUNCTYPE(
+SIGNATURE = ctypes.CFUNCTYPE(
     None,
     ctypes.POINTER(ctypes.c_void_p),
     ctypes.POINTER(ctypes.c_int64),
@@ -28,7 +35,7 @@ def told(to: list[Any], array: Array, operands: int) -> Any:
         where = [args[k] - start for k in range(operands)]
         to.append((dims[0], where, [steps[k] for k in range(operands)], data))
 
-    return LOOP(loop)
+    return SIGNATURE(loop)
 
 
 def at(loop: Any) -> int:
@@ -46,7 +53,7 @@ def nest(
     """Write a nest of loops, each with all its words."""
     body = [word for loop in loops for word in loop]
     total = int(np.prod(dims))
-    rest = [len(dims), total, length, last, len(loops), unit, *dims, *body]
+    rest = [total, unit, len(dims), length, last, len(loops), *dims, *body]
     return [NEST, 2 + len(rest), *rest]
 
 
@@ -126,6 +133,23 @@ def test_one_that_comes_late_has_nothing_to_do() -> None:
     iterations, task_board = walked(tickets=3, unit=1, threads=3)
     assert iterations == list(range(12))
     assert task_board[2] == 3
+
+
+@pytest.mark.parametrize("tickets", [1, 2, 5, 12, 100])
+@pytest.mark.parametrize("unit", [1, 12])
+def test_a_loop_is_divided_like_a_nest(tickets: int, unit: int) -> None:
+    """Each ticket copies the body to memory of the thread's own, and moves it on to its first."""
+    calls: list[Any] = []
+    x, own = np.zeros(36, np.uint8), np.zeros(64, np.int64)
+    called = told(calls, x, 1)
+    body = table([CALL, 10, at(called), 7, 1, 1, 1, 2, 1, 1]).tolist()
+    moving = body.index(2)  # the operand's offset
+    loop = [LOOP, 10 + len(body), 12, unit, len(body), 1, 0, 0, moving, 3, *body]
+    task_board = np.array([tickets, 0, 0, 0], np.int64)
+    for _ in range(3):
+        assert virtual_machine().take_part(task_board, table(loop), own, x) == 0
+    assert [where for _, where, _, _ in calls] == [[2 + 3 * k] for k in range(12)]
+    assert task_board[2] == min(tickets, 12 // unit)
 
 
 def test_who_comes_late_hears_what_a_guard_has_found() -> None:

@@ -5,7 +5,7 @@ import math
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from attrs import define, field, frozen
@@ -605,12 +605,15 @@ class LoopCall:
         What of that it writes to.
     guards : int
         How many guards of the program come before it.
+    in_any_order : bool
+        Whether no iteration needs what another one has done.
     """
 
     body: Any
     places: Mapping[Value, MemRef]
     written: frozenset[Value]
     guards: int
+    in_any_order: ClassVar[bool] = False
 
     @property
     def refs(self) -> list[MemRef]:

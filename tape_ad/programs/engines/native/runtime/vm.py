@@ -5,11 +5,11 @@ Bytecode is an array of int64: a header, and entries that begin with their kind:
 - header: flags (`RELEASE`), most operands of a loop, most outer dimensions;
 - ``END``;
 - ``CALL, words, loop, data, operands, lengths, (base, offset) of each operand, lengths..., steps``;
-- ``NEST, words, dims, total, length, last, loops, unit, dims..., then for each loop: loop, data,
+- ``NEST, words, total, unit, dims, length, last, loops, dims..., then for each loop: loop, data,
   operands, (base, offset, stride along each dim) of each operand, step of each``;
-- ``LOOP, words, count, length of the body, moves, (base, offset) of memory for it, (word, way) of
-  each move, and the body``, which is bytecode with a header: it is copied and run `count` times,
-  and after each time some of its words, which are offsets, move on;
+- ``LOOP, words, total, unit, length of the body, moves, (base, offset) of memory for it, (word,
+  way) of each move, and the body``, which is bytecode with a header: it is copied and run `total`
+  times, and after each time some of its words, which are offsets, move on;
 - ``GUARD, words, base, offset, byte that is expected, number``: the walk ends there with the number
   if the byte is another one; -1 is the number where it is found that NumPy has to do it all.
 
@@ -19,9 +19,9 @@ nest are called one after the other at each iteration: for `length` elements, an
 innermost dimension for `last`.
 
 Several threads may run the same bytecode, with a task board, an int64 array of 0: its first word is
-how many *tickets* they make at most of a nest, each for about as many of its iterations, by whole
-units. There are three words more for each entry: how many tickets have been taken, how
-many are finished, and, for a guard, the number that was found. A thread goes to the next entry when
+how many *tickets* they make at most of a nest or a loop, each for about as many of its iterations,
+by whole units. There are three words more for each entry: how many tickets have been taken, how
+many are finished, and the number of a guard that has failed. A thread goes to the next entry when
 all tickets are finished; so one that comes late has nothing to do, and nobody waits for it.
 """
 
@@ -149,7 +149,7 @@ def virtual_machine() -> VirtualMachine:
     return VirtualMachine(compiled([with_fields(each) for each in text], DECLARATIONS, symbols))
 
 
-# A call, a guard and a loop are done by one thread, which says to the others what it has found.
+# A call and a guard are done by one thread, which says to the others what it has found.
 WALK = """
 define internal i64 @walk(ptr %bases, ptr %table, ptr %task_board) {
 start:
@@ -169,39 +169,40 @@ begin:
   %task_board.first = getelementptr i64, ptr %task_board, i64 1
   br label %next
 next:
-  %entry = phi ptr [%first, %begin], [%one.next, %known], [%nest.next, %nested]
-  %taken = phi ptr [%task_board.first, %begin], [%taken.next, %known], [%taken.next, %nested]
+  %entry = phi ptr [%first, %begin], [%entry.next, %known]
+  %taken = phi ptr [%task_board.first, %begin], [%taken.next, %known]
   %finished = getelementptr i64, ptr %taken, i64 1
   %answer.at = getelementptr i64, ptr %taken, i64 2
   %taken.next = getelementptr i64, ptr %taken, i64 3
   %kind = load i64, ptr %entry
-  switch i64 %kind, label %one [i64 0, label %ended i64 2, label %nest]
+  switch i64 %kind, label %one [i64 0, label %ended i64 2, label %shared i64 4, label %shared]
 ended:
   ret i64 0
 
 one:
-  %one.words = field i64 %entry, 1
-  %one.next = getelementptr i64, ptr %entry, i64 %one.words
   br i1 %many, label %ask, label %mine
 ask:
   %before = atomicrmw add ptr %taken, i64 1 acq_rel
   %is.first = icmp eq i64 %before, 0
   br i1 %is.first, label %mine, label %hear
 mine:
-  switch i64 %kind, label %call [i64 3, label %guard i64 4, label %roll]
+  switch i64 %kind, label %call [i64 3, label %guard]
 done:
-  %said = phi i64 [0, %call.go], [%guard.said, %guard], [%roll.found, %turn]
+  %said = phi i64 [0, %call.go], [%guard.said, %guard]
   br i1 %many, label %say, label %known
 say:
   store i64 %said, ptr %answer.at
   store atomic i64 1, ptr %finished release, align 8
   br label %known
 hear:
-  call void @wait(ptr %finished, i64 1)
+  %wanted = phi i64 [1, %ask], [%tickets, %ticket]
+  call void @wait(ptr %finished, i64 %wanted)
   %heard = load i64, ptr %answer.at
   br label %known
 known:
-  %end = phi i64 [%said, %done], [%said, %say], [%heard, %hear]
+  %end = phi i64 [%said, %done], [%said, %say], [%heard, %hear], [%found, %shared.done]
+  %words = field i64 %entry, 1
+  %entry.next = getelementptr i64, ptr %entry, i64 %words
   %on = icmp eq i64 %end, 0
   br i1 %on, label %next, label %passed
 passed:
@@ -234,28 +235,17 @@ call.go:
   call void %call.loop(ptr %args, ptr %call.dims, ptr %call.steps, ptr %call.data)
   br label %done
 
-nest:
-  %nest.words = field i64 %entry, 1
-  %nest.next = getelementptr i64, ptr %entry, i64 %nest.words
-  %dims = field i64 %entry, 2
-  %total = field i64 %entry, 3
-  %length = field i64 %entry, 4
-  %last = field i64 %entry, 5
-  %loops = field i64 %entry, 6
-  %unit = field i64 %entry, 7
-  %sizes = getelementptr i64, ptr %entry, i64 8
-  %body = getelementptr i64, ptr %sizes, i64 %dims
-  %inner = sub i64 %dims, 1
-  %inner.size = field i64 %sizes, %inner
-  %inner.last = sub i64 %inner.size, 1
+shared:
+  %total = field i64 %entry, 2
+  %unit = field i64 %entry, 3
   %units = udiv i64 %total, %unit
   %few = icmp ult i64 %units, %tickets.most
   %tickets = select i1 %few, i64 %units, i64 %tickets.most
-  br i1 %many, label %ticket, label %tiles
+  br i1 %many, label %ticket, label %share
 ticket:
   %number = atomicrmw add ptr %taken, i64 1 acq_rel
   %left = icmp ult i64 %number, %tickets
-  br i1 %left, label %ticket.mine, label %ticket.wait
+  br i1 %left, label %ticket.mine, label %hear
 ticket.mine:
   %begin.share = mul i64 %units, %number
   %begin.units = udiv i64 %begin.share, %tickets
@@ -263,14 +253,39 @@ ticket.mine:
   %stop.share = add i64 %begin.share, %units
   %stop.units = udiv i64 %stop.share, %tickets
   %stop.mine = mul i64 %stop.units, %unit
-  br label %tiles
-tiles:
-  %from = phi i64 [0, %nest], [%begin.mine, %ticket.mine]
-  %stop = phi i64 [%total, %nest], [%stop.mine, %ticket.mine]
+  br label %share
+share:
+  %from = phi i64 [0, %shared], [%begin.mine, %ticket.mine]
+  %stop = phi i64 [%total, %shared], [%stop.mine, %ticket.mine]
+  %rolled = icmp eq i64 %kind, 4
+  br i1 %rolled, label %roll, label %nest
+shared.done:
+  %found = phi i64 [0, %tile], [%roll.found, %turn]
+  br i1 %many, label %shared.say, label %known
+shared.say:
+  %failed = icmp ne i64 %found, 0
+  br i1 %failed, label %ticket.failed, label %ticket.done
+ticket.failed:
+  store i64 %found, ptr %answer.at
+  br label %ticket.done
+ticket.done:
+  %ignored = atomicrmw add ptr %finished, i64 1 acq_rel
+  br label %ticket
+
+nest:
+  %dims = field i64 %entry, 4
+  %length = field i64 %entry, 5
+  %last = field i64 %entry, 6
+  %loops = field i64 %entry, 7
+  %sizes = getelementptr i64, ptr %entry, i64 8
+  %body = getelementptr i64, ptr %sizes, i64 %dims
+  %inner = sub i64 %dims, 1
+  %inner.size = field i64 %sizes, %inner
+  %inner.last = sub i64 %inner.size, 1
   br label %split
 split:
-  %sd = phi i64 [%inner, %tiles], [%sd.next, %split]
-  %rest = phi i64 [%from, %tiles], [%rest.next, %split]
+  %sd = phi i64 [%inner, %nest], [%sd.next, %split]
+  %rest = phi i64 [%from, %nest], [%rest.next, %split]
   %sd.size = field i64 %sizes, %sd
   %sd.index = urem i64 %rest, %sd.size
   %rest.next = udiv i64 %rest, %sd.size
@@ -282,7 +297,7 @@ split:
 tile:
   %t = phi i64 [%from, %split], [%t.next, %stepped]
   %t.more = icmp ult i64 %t, %stop
-  br i1 %t.more, label %tile.go, label %nest.done
+  br i1 %t.more, label %tile.go, label %shared.done
 tile.go:
   %i = field i64 %index, %inner
   %is.last = icmp eq i64 %i, %inner.last
@@ -350,16 +365,6 @@ carried:
 stepped:
   %t.next = add i64 %t, 1
   br label %tile
-nest.done:
-  br i1 %many, label %ticket.done, label %nested
-ticket.done:
-  %ignored = atomicrmw add ptr %finished, i64 1 acq_rel
-  br label %ticket
-ticket.wait:
-  call void @wait(ptr %finished, i64 %tickets)
-  br label %nested
-nested:
-  br label %next
 
 guard:
   %guard.base = field i64 %entry, 2
@@ -375,14 +380,13 @@ guard:
   br label %done
 
 roll:
-  %roll.count = field i64 %entry, 2
-  %roll.size = field i64 %entry, 3
-  %roll.moves = field i64 %entry, 4
-  %roll.base = field i64 %entry, 5
-  %roll.off = field i64 %entry, 6
+  %roll.size = field i64 %entry, 4
+  %roll.moves = field i64 %entry, 5
+  %roll.base = field i64 %entry, 6
+  %roll.off = field i64 %entry, 7
   %roll.memory = field ptr %bases, %roll.base
   %roll.copy = getelementptr i8, ptr %roll.memory, i64 %roll.off
-  %move.first = getelementptr i64, ptr %entry, i64 7
+  %move.first = getelementptr i64, ptr %entry, i64 8
   %roll.moves2 = mul i64 %roll.moves, 2
   %roll.body = getelementptr i64, ptr %move.first, i64 %roll.moves2
   br label %word
@@ -393,32 +397,34 @@ word:
   store i64 %w.word, ptr %w.to
   %w.next = add i64 %w, 1
   %w.more = icmp ult i64 %w.next, %roll.size
-  br i1 %w.more, label %word, label %turn
-turn:
-  %k = phi i64 [0, %word], [%k.next, %turned]
-  %roll.found = call i64 @walk(ptr %bases, ptr %roll.copy, ptr null)
-  %k.next = add i64 %k, 1
-  %k.more = icmp ult i64 %k.next, %roll.count
-  %k.well = icmp eq i64 %roll.found, 0
-  %k.on = and i1 %k.more, %k.well
-  br i1 %k.on, label %move, label %done
+  br i1 %w.more, label %word, label %begin.moves
+begin.moves:
+  %k = phi i64 [%from, %word], [%k.next, %turn]
+  %times = phi i64 [%from, %word], [1, %turn]
+  br label %move
 move:
-  %m = phi i64 [0, %turn], [%m.next, %move.go]
+  %m = phi i64 [0, %begin.moves], [%m.next, %move.go]
   %m.more = icmp ult i64 %m, %roll.moves
-  br i1 %m.more, label %move.go, label %turned
+  br i1 %m.more, label %move.go, label %turn
 move.go:
   %m2 = mul i64 %m, 2
   %m.at = getelementptr i64, ptr %move.first, i64 %m2
   %m.word = load i64, ptr %m.at
   %m.way = field i64 %m.at, 1
+  %m.far = mul i64 %m.way, %times
   %m.to = getelementptr i64, ptr %roll.copy, i64 %m.word
   %m.old = load i64, ptr %m.to
-  %m.new = add i64 %m.old, %m.way
+  %m.new = add i64 %m.old, %m.far
   store i64 %m.new, ptr %m.to
   %m.next = add i64 %m, 1
   br label %move
-turned:
-  br label %turn
+turn:
+  %roll.found = call i64 @walk(ptr %bases, ptr %roll.copy, ptr null)
+  %k.next = add i64 %k, 1
+  %k.more = icmp ult i64 %k.next, %stop
+  %k.well = icmp eq i64 %roll.found, 0
+  %k.on = and i1 %k.more, %k.well
+  br i1 %k.on, label %begin.moves, label %shared.done
 }
 """
 

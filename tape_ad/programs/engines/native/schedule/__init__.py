@@ -43,8 +43,7 @@ class Schedule:
 
     def native(self, row: Sequence[Slot], needed: set[Value]) -> None:
         """Make one call of slots; of what they write, `needed` is used by others."""
-        if self.threads == 1:  # several share a nest, which is then as large as possible
-            row = tiled(row, needed | self._given)
+        row = tiled(row, needed | self._given, self.threads)
         written: dict[Value, None] = {}
         read: dict[Value, None] = {}
         for slot in row:

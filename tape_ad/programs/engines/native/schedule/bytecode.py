@@ -41,7 +41,7 @@ from tape_ad.programs.engines.native.runtime import vm
 from tape_ad.programs.engines.native.runtime.vm import Team
 from tape_ad.programs.engines.native.schedule.strip_mining import StripMined
 from tape_ad.programs.engines.segments import Segment
-from tape_ad.programs.engines.storage import Block, LiveRanges, placed, size_of
+from tape_ad.programs.engines.storage import Block, LiveRanges, placed, rounded, size_of
 from tape_ad.programs.program import Value
 
 
@@ -118,11 +118,20 @@ class Body(NamedTuple):
         ]
         return self._replace(operands=operands)
 
-    def ordered(self, order: Sequence[int]) -> "Body":
-        """Put the outer loops in another order."""
-        operands = [
-            each._replace(outer=tuple([each.outer[k] for k in order])) for each in self.operands
-        ]
+    def in_chunks(self, axis: int, chunk: int) -> "Body":
+        """Go over chunks of an outer loop first of all; where a chunk is 1, nothing is left of it.
+
+        Parameters
+        ----------
+        axis : int
+        chunk : int
+            How many iterations of it are a chunk.
+        """
+        operands = []
+        for each in self.operands:
+            before, way, after = each.outer[:axis], each.outer[axis], each.outer[axis + 1 :]
+            rest = (way,) if chunk > 1 else ()
+            operands.append(each._replace(outer=(way * chunk, *before, *rest, *after)))
         return self._replace(operands=operands)
 
     def behind(self, count: int) -> "Body":
@@ -383,22 +392,28 @@ class Bytecode:
         if not bodies:  # all that it would compute is unread
             return
         dims, length = space.dims, space.length
-        shared = self.threads > 1 and not alone  # else the memory's order is the quickest
+        shared = self.threads > 1 and not alone
         large = shared and math.prod(dims) * length >= SHARED
-        apart = [k for k in range(len(dims)) if all(each.outer[k] for each in accumulated)]
-        last_axis = len(dims) - 1  # whose rows are gone over alike by any number of threads
-        units = math.prod(dims[k] for k in apart)
-        if large and accumulated and units >= FEW:
-            order = [*apart, *(k for k in range(len(dims)) if k not in apart)]
-            dims, bodies = tuple(dims[k] for k in order), [each.ordered(order) for each in bodies]
-        elif large and accumulated and length > STRIP and each_alone:
-            self.strips(space, bodies)
-            return
-        elif accumulated:
-            units = 1
-        if not parts and length <= ROW and (not large or last_axis not in apart or not accumulated):
+        units, rows_as_before = 1, True  # rows add up in the same order by any number of threads
+        if large and accumulated:
+            apart = [all(each.outer[k] for each in accumulated) for k in range(len(dims))]
+            first = math.prod(dims[: [*apart, False].index(False)])
+            axis = next((k for k, it in enumerate(apart) if it and dims[k] >= FEW), None)
+            if first >= FEW:
+                units = first
+            elif axis is not None:
+                units = self.chunks(dims[axis])
+                chunk = dims[axis] // units
+                rows_as_before = each_alone or chunk > 1 or axis < len(dims) - 1
+                rest = (chunk,) if chunk > 1 else ()
+                dims = (units, *dims[:axis], *rest, *dims[axis + 1 :])
+                bodies = [body.in_chunks(axis, chunk) for body in bodies]
+            elif length > STRIP and each_alone:
+                self.strips(space, bodies)
+                return
+        if not parts and length <= ROW and rows_as_before:
             dims, bodies = self.in_rows(dims, bodies, large and not accumulated)
-            units = units if accumulated else math.prod(dims)
+        units = units if accumulated else math.prod(dims)
         last = length
         if parts or length > 2 * block:
             count = -(-length // block)
@@ -415,6 +430,14 @@ class Bytecode:
         if not dims:
             dims, bodies = (1,), [body.in_blocks(0) for body in bodies]
         self.iterations(dims, length, last, units if large else 1, bodies)
+
+    def chunks(self, length: int) -> int:
+        """Say in how many parts, all alike, threads share an axis that is not the outermost.
+
+        The fewer there are, the more of the memory's order is kept.
+        """
+        counts = range(self.threads, length, self.threads)
+        return next((count for count in counts if length % count == 0), length)
 
     def in_rows(
         self, dims: tuple[int, ...], bodies: list[Body], large: bool
@@ -447,7 +470,8 @@ class Bytecode:
     def strips(self, space: IterationSpace, bodies: Sequence[Body]) -> None:
         """Write a nest whose results lie along the inner loop, a strip of that for each ticket."""
         whole, rest = divmod(space.length, STRIP)
-        strips = [body.in_blocks(STRIP).ordered([-1, *range(len(space.dims))]) for body in bodies]
+        axis = len(space.dims)
+        strips = [body.in_blocks(STRIP).in_chunks(axis, 1) for body in bodies]
         self.iterations((whole, *space.dims), STRIP, STRIP, whole, strips)
         if rest:
             bodies = [body.behind(whole * STRIP) for body in bodies]
@@ -484,7 +508,14 @@ class Bytecode:
                 body.add(slot)
             table, arena = scratch_of(8 * part.words), scratch_of(body.lay_out())
             body.arena = arena
-            self.own = max(self.own, body.own)
+            own = body.own
+            if loop.in_any_order:  # each thread has memory of its own for them
+                for memory in (table, arena):
+                    self._buffers[memory] = start = rounded(own)
+                    own = start + size_of(memory)
+            self.own = max(self.own, own)
+            divided = loop.in_any_order and self.threads > 1 and part.count > 1
+            self.divided |= divided
             self.cost += body.cost * part.count
             self.checks += body.checks * part.count
             body.guards = loop.guards
@@ -492,7 +523,8 @@ class Bytecode:
                 for time in range(part.count):
                     self.answers[loop.guards + number + time * part.guards] = answer
             self.touch([*loop.refs, *map(MemRef.whole, (table, arena))])
-            self._entries.append(("loop", (part, body, table)))
+            unit = 1 if divided else part.count
+            self._entries.append(("loop", (part, body, table, unit)))
 
     def settle(self) -> int:
         """Lay out temporaries in the arena, and write the words.
@@ -542,7 +574,7 @@ class Bytecode:
         lines = [f"bytecode of {len(self.words)} words"]
         for kind, entry in self._entries:
             if kind == "loop":
-                part, body, _ = entry
+                part, body, _, _ = entry
                 lines.append(f"  loop {part.count} times, {len(part.moves)} words move")
                 lines += ["  " + line for line in body.listed(names, listing)]
             elif kind == "guard":
@@ -625,7 +657,7 @@ class Bytecode:
         self, dims: Sequence[int], length: int, last: int, unit: int, bodies: Sequence[Body]
     ) -> list[Any]:
         """Write the words of a nest."""
-        rest: list[Any] = [len(dims), math.prod(dims), length, last, len(bodies), unit, *dims]
+        rest: list[Any] = [math.prod(dims), unit, len(dims), length, last, len(bodies), *dims]
         for loop, data, _, operands in bodies:
             rest += [loop, data, len(operands)]
             for ref, _, outer, _ in operands:
@@ -633,12 +665,12 @@ class Bytecode:
             rest += [each.step for each in operands]
         return [vm.NEST, 2 + len(rest), *rest]
 
-    def loop_words(self, part: Any, body: "BodyBytecode", table: Value) -> list[Any]:
+    def loop_words(self, part: Any, body: "BodyBytecode", table: Value, unit: int) -> list[Any]:
         """Write the words of a loop, with those of its body."""
         body.write()
         moves = [word for move in part.moves for word in move]
         where = self.at(MemRef.whole(table))
-        rest = [part.count, len(body.words), len(part.moves), *where, *moves, *body.words]
+        rest = [part.count, unit, len(body.words), len(part.moves), *where, *moves, *body.words]
         return [vm.LOOP, 2 + len(rest), *rest]
 
     def guard_words(self, ref: MemRef, answer: int, number: int) -> list[Any]:

@@ -9,7 +9,7 @@ what nobody else reads has room for one tile.
 import math
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from attrs import define, evolve, field, frozen
@@ -44,6 +44,9 @@ CACHED = 256 * 1024
 LEAST = 16
 """How many elements of the axis a tile has at least."""
 
+SHARES = 16
+"""How many tiles there are at least for each of several threads: the last one is done alone."""
+
 
 @frozen(eq=False)
 class Tiles(LoopCall):
@@ -56,6 +59,7 @@ class Tiles(LoopCall):
     """
 
     given: frozenset[Value]
+    in_any_order: ClassVar[bool] = True
 
     @property
     def read_roots(self) -> set[Value]:
@@ -63,7 +67,7 @@ class Tiles(LoopCall):
         return set(self.given)
 
 
-def tiled(row: Sequence[Slot], needed: Iterable[Value]) -> list[Slot]:
+def tiled(row: Sequence[Slot], needed: Iterable[Value], threads: int = 1) -> list[Slot]:
     """Divide groups of nests of a run into tiles, where that keeps what they touch in the cache.
 
     Parameters
@@ -72,6 +76,8 @@ def tiled(row: Sequence[Slot], needed: Iterable[Value]) -> list[Slot]:
         A run of native work.
     needed : iterable of Value
         What others need of what it writes, or have written before.
+    threads : int
+        How many may share the tiles.
     """
     nests = [slot for slot in row if isinstance(slot, FusedNest)]
     touched = {ref.root for nest in nests for ref in nest.refs}
@@ -81,10 +87,11 @@ def tiled(row: Sequence[Slot], needed: Iterable[Value]) -> list[Slot]:
     uses, others = uses_of(row), set(needed)
     made: list[Slot] = []
     for group in grouped(row, extent):
-        tiles = group.in_tiles(uses, others)
+        tiles = group.in_tiles(uses, others, threads)
         if not tiles and group.later:  # what it would keep for them is too much
             smaller = grouped(group.slots, extent, ends=False)
-            made += [slot for each in smaller for slot in each.in_tiles(uses, others) or each.slots]
+            for each in smaller:
+                made += each.in_tiles(uses, others, threads) or each.slots
         else:
             made += tiles or group.slots
     return made
@@ -198,7 +205,7 @@ class Group:
             aligned[ref.root] = found if found == before else UNALIGNED
         return aligned
 
-    def in_tiles(self, uses: Counter[Value], others: Container[Value]) -> list[Slot]:
+    def in_tiles(self, uses: Counter[Value], others: Container[Value], threads: int) -> list[Slot]:
         """Divide the nests, if they touch much memory; else give nothing.
 
         Parameters
@@ -207,9 +214,14 @@ class Group:
             How many slots of the run read or write what.
         others : container of Value
             What is read or written outside of the run, too.
+        threads : int
+            How many may share the tiles.
         """
         total = sum(size_of(root) for root, axis in self._aligned.items() if axis != UNALIGNED)
-        size = max(CACHED * self.extent // max(total, 1) // LEAST, 1) * LEAST
+        size = CACHED * self.extent // max(total, 1)
+        if threads > 1:
+            size = min(size, self.extent // (SHARES * threads))
+        size = max(size // LEAST, 1) * LEAST
         count, rest = divmod(self.extent, size)
         if len(self.slots) < 2 or total < LARGE or count < 2:
             return []
