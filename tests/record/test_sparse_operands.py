@@ -135,3 +135,34 @@ def test_a_sparse_array_of_one_axis_beside_a_number_is_refused() -> None:
     s = ta.ComputationRecord().tensor(2.0)
     with pytest.raises(UnsupportedArgumentError, match="two axes"):
         s * scipy.sparse.coo_array(np.array([1.0, 0.0, 2.0]))
+
+
+@pytest.mark.parametrize("form", ["bsr", "coo", "csc", "csr", "dia", "lil"])
+@pytest.mark.parametrize("kind", ["array", "matrix"])
+def test_products_of_a_compiled_function_are_those_of_scipy(form: str, kind: str) -> None:
+    matrix = getattr(scipy.sparse, f"{form}_{kind}")(DENSE)
+
+    def products(x: Array) -> Any:
+        return matrix @ x, matrix.T @ x[:, 0], x @ matrix, matrix.dot(x[0]), matrix @ (x > 1)
+
+    compiled = ta.compile(products, engine="numpy")
+    for k in range(4):
+        for found, expected in zip(compiled(X + k), products(X + k), strict=True):
+            assert type(found) is np.ndarray
+            np.testing.assert_array_equal(found, expected, strict=True)
+
+
+def test_a_compiled_product_follows_its_matrix() -> None:
+    matrix = scipy.sparse.csr_array(DENSE)
+    compiled = ta.compile(lambda x: matrix @ x)
+    for k in range(3):
+        compiled(X + k)
+    matrix.data[0] = 50.0
+    np.testing.assert_array_equal(compiled(X), matrix @ X)
+
+
+def test_other_operators_of_a_sparse_array_are_refused_in_a_program() -> None:
+    matrix = scipy.sparse.csr_array(DENSE)
+    for function in (operator.add, operator.mul, operator.truediv):  # which end in C
+        with pytest.raises(ta.errors.CaptureError, match=r"scipy\.sparse"):
+            ta.compile(lambda x, function=function: function(matrix, x))(X)

@@ -20,7 +20,7 @@ from tape_ad.programs.program import Value
 from tape_ad.record.array_interface import IN_COPIES, Absent, ArrayInterface
 from tape_ad.record.array_operators import ArrayOperators, BitsInPlace, Shifts
 from tape_ad.record.messages.callers import OPERATOR_LINES, caller, is_at, is_copied, method_called
-from tape_ad.record.messages.libraries import AS_ARRAYS, traced_in_a_library
+from tape_ad.record.messages.libraries import AS_ARRAYS, NO_ARRAY, traced_in_a_library
 from tape_ad.record.ties import flags_of
 
 Function = Callable[..., Any]
@@ -158,6 +158,8 @@ class Tracer:
             self.capture.ask(exact_question(self.data), self)
             return np.asarray(self.data, dtype)
         frame = sys._getframe(1)
+        if is_sparse_matmul(frame):
+            return NO_ARRAY
         if is_list(self.data) and not is_at(frame, "x[x]", "x[x] = x"):
             self.capture.ask(listed, self)
             return np.array(self.data, dtype)
@@ -195,6 +197,11 @@ class Tracer:
             )
         function = ufunc if method == "__call__" else getattr(ufunc, method)
         return self.capture.call(function, inputs, kwargs)
+
+
+def is_sparse_matmul(frame: Any) -> bool:
+    """Tell whether SciPy asks what `A` is multiplied with, and leaves what is no array to that."""
+    return frame.f_code.co_name == "_matmul_dispatch"
 
 
 FEW = 64
@@ -359,8 +366,9 @@ class TracedArray(Tracer, ArrayInterface, BitsInPlace):
     @property  # type: ignore[misc]  # isinstance looks at it after the type
     def __class__(self) -> type:
         """The type of the array, for users' ``isinstance``; this library tells the two apart."""
-        ours = str(sys._getframe(1).f_globals.get("__name__")).startswith("tape_ad.")
-        return type(self) if ours else self.data.__class__
+        frame = sys._getframe(1)
+        ours = str(frame.f_globals.get("__name__")).startswith("tape_ad.")
+        return type(self) if ours or is_sparse_matmul(frame) else self.data.__class__
 
     @property
     def index(self) -> int:  # type: ignore[override]  # which is worked out where it is asked for
