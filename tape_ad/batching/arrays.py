@@ -16,6 +16,7 @@ from tape_ad.batching.decisions import grouped, members_of, part
 from tape_ad.record.array_interface import LIKE, ArrayInterface
 from tape_ad.record.array_operators import BitsInPlace
 from tape_ad.record.messages.callers import DISPATCHING, caller, is_copied, is_read
+from tape_ad.record.messages.libraries import OWN, answer_to_scipy
 from tape_ad.record.primals import is_number
 
 Function = Callable[..., Any]
@@ -207,6 +208,9 @@ class BatchedArray(ArrayInterface, BitsInPlace):
         return f"Tensor({text})" if kept else text  # of which no number is made again
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        answer = answer_to_scipy("array", self)
+        if answer is not OWN:
+            return answer
         if is_traced(self.stack):  # which a library may ask for as one of no batch
             self.refuse_library()
         return self.number(lambda one: np.array(one, dtype, copy=copy))

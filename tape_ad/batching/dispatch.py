@@ -38,6 +38,7 @@ from tape_ad.record.mutation import (
     out_by_name,
     unlinked,
 )
+from tape_ad.record.operands import PRODUCTS, beside_sparse, meets_sparse
 from tape_ad.record.primals import is_number, memory_of, primal
 from tape_ad.rules import entry_of, known_facts
 from tape_ad.rules.base import Derivation
@@ -412,9 +413,10 @@ def two(function: Function, x: Any, y: Any) -> Any:
         except FloatingPointError:  # of some
             pass
     other = y if type(x) is BatchedArray else x
-    if not isinstance(other, OPERANDS) and not hasattr(type(other), "__array_ufunc__"):
-        return NotImplemented
-    return call(function, (x, y))
+    if meets_sparse(function, x, y):
+        return beside_sparse(function, x, y, two)
+    known = isinstance(other, OPERANDS) or hasattr(type(other), "__array_ufunc__")
+    return call(function, (x, y)) if known or function in PRODUCTS else NotImplemented
 
 
 NUMBERS = frozenset((int, float, complex))

@@ -179,10 +179,16 @@ class ArrayOperators:
     # Comparisons give plain boolean arrays
 
     def __eq__(self, other: object) -> Flags:  # type: ignore[override]  # elementwise, as ndarray
-        return self._two(equal, self, other) if comparable(other) else self.data == other
+        return self._two(equal, self, other) if comparable(other) else self._is(equal, other)
 
     def __ne__(self, other: object) -> Flags:  # type: ignore[override]  # elementwise, as ndarray
-        return self._two(not_equal, self, other) if comparable(other) else self.data != other
+        return (
+            self._two(not_equal, self, other) if comparable(other) else self._is(not_equal, other)
+        )
+
+    def _is(self, function: Any, other: Any) -> Any:
+        """Compare for (in)equality with what is no number; which of both, the function tells."""
+        return self.data == other if function is equal else self.data != other
 
     def __lt__(self, other: Any) -> Flags:
         return self._two(less, self, other)
@@ -242,7 +248,10 @@ class BitsInPlace(Shifts):
 
 def comparable(other: Any) -> bool:
     """Tell whether something is numbers; equality with all else is for NumPy's arrays to decide."""
-    return isinstance(other, (np.ndarray, np.generic, int, float, complex, ArrayOperators))
+    if isinstance(other, (list, tuple)):
+        return np.asarray(other).dtype.kind not in "SUV"
+    kinds = (np.ndarray, np.generic, int, float, complex, ArrayOperators)
+    return isinstance(other, kinds) or is_sparse(other)
 
 
 def refuse_complex_power(base: Any, exponent: float) -> None:

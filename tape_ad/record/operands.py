@@ -84,7 +84,7 @@ def meets_sparse(function: Function, x: Any, y: Any) -> bool:
 
 
 def beside_sparse(function: Function, x: Any, y: Any, again: Function) -> Any:
-    """Compute a function of a handle and a sparse matrix.
+    """Compute a function of a handle, or a captured or batched array, and a sparse matrix.
 
     Parameters
     ----------
@@ -99,9 +99,9 @@ def beside_sparse(function: Function, x: Any, y: Any, again: Function) -> Any:
     UnsupportedArgumentError
         It says what to write instead.
     """
-    if function in COMPARED:
-        return COMPARED[function](primal(x), primal(y))
     matrix, handle = (x, y) if is_sparse(x) else (y, x)
+    if function in COMPARED and hasattr(handle, "record"):
+        return COMPARED[function](primal(x), primal(y))
     divided = function is np.divide and matrix is x
     times = function is np.multiply and not (np.ndim(handle) and is_matrix(matrix))
     if (divided or times) and matrix.shape != np.shape(handle):
@@ -111,7 +111,7 @@ def beside_sparse(function: Function, x: Any, y: Any, again: Function) -> Any:
         if np.ndim(handle):
             return again(sparse_matmul, x, y) if matrix is x else again(matmul_sparse, x, y)
     elif matrix.shape == np.shape(handle) and (
-        divided or function in (np.add, np.subtract, np.multiply)
+        divided or function in (np.add, np.subtract, np.multiply, *COMPARED)
     ):
         x, y = (each.toarray() if is_sparse(each) else each for each in (x, y))
         return again(function, x, y)

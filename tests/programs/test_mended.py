@@ -3,6 +3,8 @@
 import copy
 import functools
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import attrs
@@ -408,3 +410,32 @@ def test_a_new_array_that_is_one_of_several_results_is_the_callers(engine: str) 
         found = first(X)
         np.testing.assert_array_equal(found, np.zeros(3))
         found += 1.0  # which no later call sees
+
+
+class Readings:
+    """Numbers of another library, which knows no captured arrays."""
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array([1.0, 2.0, 3.0])
+
+    def __eq__(self, other: object) -> Any:
+        return NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # as arrays have none
+
+
+@pytest.mark.parametrize(
+    "other",
+    [[1.0, 2.0, 3.0], (1.0, 2.0, 3.0), [1, 5, None], Fraction(2), Decimal(3), Readings()],
+    ids=lambda other: type(other).__name__,
+)
+def test_equality_with_what_is_no_array_is_asked_anew(other: Any) -> None:
+    calls = [(X + 4,), (X + 5,), (X,), (X + 1,)]
+    assert problems(lambda x: (x * (x == other), np.where(x != other, x, 0.0)), *calls) == []
+    assert problems(ta.grad(lambda x: np.sum(np.where(x == other, x * x, x))), *calls) == []
+    assert problems(lambda x: x * (x[1] == other), *calls) == []
+
+
+@pytest.mark.parametrize("other", [None, "a", ["a", "b", "c"], object()])
+def test_what_equals_no_number_is_asked_once(other: Any) -> None:
+    assert problems(lambda x: (x * np.any(x == other), x[0] != other), (X,), (Y,)) == []

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
+import scipy.sparse.linalg
 
 import tape_ad as ta
 import tape_ad.scipy.sparse
@@ -143,13 +144,18 @@ def test_products_of_a_compiled_function_are_those_of_scipy(form: str, kind: str
     matrix = getattr(scipy.sparse, f"{form}_{kind}")(DENSE)
 
     def products(x: Array) -> Any:
-        return matrix @ x, matrix.T @ x[:, 0], x @ matrix, matrix.dot(x[0]), matrix @ (x > 1)
+        own = (matrix * x, x * matrix) if kind == "matrix" else ()
+        return matrix @ x, matrix.T @ x[:, 0], x @ matrix, matrix @ (x > 1), *own
 
     compiled = ta.compile(products, engine="numpy")
     for k in range(4):
         for found, expected in zip(compiled(X + k), products(X + k), strict=True):
             assert type(found) is np.ndarray
             np.testing.assert_array_equal(found, expected, strict=True)
+    assert len(compiled.programs) == 1
+    batch = np.stack([X, X + 1])
+    for found, *expected in zip(ta.batched(products)(batch), *map(products, batch), strict=True):
+        np.testing.assert_array_equal(found, expected, strict=True)
 
 
 def test_a_compiled_product_follows_its_matrix() -> None:
@@ -161,8 +167,35 @@ def test_a_compiled_product_follows_its_matrix() -> None:
     np.testing.assert_array_equal(compiled(X), matrix @ X)
 
 
-def test_other_operators_of_a_sparse_array_are_refused_in_a_program() -> None:
+def test_sums_beside_a_sparse_array_in_programs_and_batches() -> None:
     matrix = scipy.sparse.csr_array(DENSE)
-    for function in (operator.add, operator.mul, operator.truediv):  # which end in C
+
+    def sums(x: Array) -> Any:
+        return matrix + x, x - matrix, matrix - x, (x[0, 0] * matrix) @ x
+
+    expected = sums(X)
+    compiled, batched = ta.compile(sums), ta.batched(sums)
+    of_one = [each[1] for each in batched(np.stack([X + 1, X]))]
+    for found in (*(compiled(X) for _ in range(4)), of_one):
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(one, other)
+
+
+def test_comparisons_with_a_sparse_array_in_programs() -> None:
+    matrix = scipy.sparse.csr_array(DENSE)
+    compiled = ta.compile(lambda x: (matrix > x, x == matrix))
+    for k in range(4):
+        greater, equal = compiled(X.round() + k)
+        np.testing.assert_array_equal(greater, X.round() + k < DENSE, strict=True)
+        np.testing.assert_array_equal(equal, X.round() + k == DENSE, strict=True)
+
+
+def test_what_ends_in_code_in_c_is_refused_in_a_program() -> None:
+    matrix = scipy.sparse.csr_array(DENSE)
+    for function in (
+        lambda x: matrix * x[0, 0],
+        lambda x: matrix / x[0, 0],
+        lambda x: scipy.sparse.linalg.aslinearoperator(matrix) @ x,
+    ):
         with pytest.raises(ta.errors.CaptureError, match=r"scipy\.sparse"):
-            ta.compile(lambda x, function=function: function(matrix, x))(X)
+            ta.compile(function)(X)

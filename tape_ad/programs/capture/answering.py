@@ -24,7 +24,7 @@ from tape_ad.programs.capture.tracers import (
 from tape_ad.programs.program import Call, Value
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.mutation import Memory, assign_outputs, check_fit
-from tape_ad.record.operands import takes_operators
+from tape_ad.record.operands import beside_sparse, meets_sparse, takes_operators
 from tape_ad.rules.maps import clone
 from tape_ad.rules.maps.memory import Window
 from tape_ad.rules.numpy.updates import updated, viewed
@@ -207,6 +207,8 @@ def two(function: Function, x: Any, y: Any) -> Any:
         return tracer.capture.call(function, (x, y), {})
     if not (defers(x) and defers(y)):
         return NotImplemented
+    if meets_sparse(function, x, y):
+        return beside_sparse(function, x, y, two)
     if (is_python(x) and is_python(y)) or are_complex_numbers(plain(x), plain(y)):
         function = as_python(function)
         if function is operator.eq and (has_ended(x) or has_ended(y)):

@@ -20,7 +20,12 @@ from tape_ad.programs.program import Value
 from tape_ad.record.array_interface import IN_COPIES, Absent, ArrayInterface
 from tape_ad.record.array_operators import ArrayOperators, BitsInPlace, Shifts
 from tape_ad.record.messages.callers import OPERATOR_LINES, caller, is_at, is_copied, method_called
-from tape_ad.record.messages.libraries import AS_ARRAYS, NO_ARRAY, traced_in_a_library
+from tape_ad.record.messages.libraries import (
+    AS_ARRAYS,
+    OWN,
+    answer_to_scipy,
+    traced_in_a_library,
+)
 from tape_ad.record.ties import flags_of
 
 Function = Callable[..., Any]
@@ -84,6 +89,10 @@ def exact_question(number: Any) -> Function:
     return {"f": float_code, "c": complex_code}.get(kind, int)
 
 
+UNLIKE_NUMBERS = (type(None), str, bytes, list, tuple)
+"""Of what is no array of numbers, what equals none; sequences are of text then."""
+
+
 class Tracer:
     """What arrays and numbers that are captured have in common.
 
@@ -141,6 +150,14 @@ class Tracer:
     def __trunc__(self) -> int:
         return int(self)
 
+    def _is(self, function: Any, other: Any) -> Any:
+        kind = type(other)
+        if isinstance(other, UNLIKE_NUMBERS) or kind.__eq__ is object.__eq__:
+            return super()._is(function, other)  # type: ignore[misc]  # whatever the numbers are
+        if hasattr(kind, "__array__"):  # to leave it to that would make Python compare identities
+            other = np.asarray(other)
+        return self._two(function, self, other)
+
     # Of Python's operators, those that handles do not have
 
     def __round__(self, ndigits: Any = None) -> Any:
@@ -157,9 +174,10 @@ class Tracer:
         if kind in NUMBERS or issubclass(kind, np.integer):
             self.capture.ask(exact_question(self.data), self)
             return np.asarray(self.data, dtype)
+        answer = answer_to_scipy("array", self)
+        if answer is not OWN:
+            return answer
         frame = sys._getframe(1)
-        if is_sparse_matmul(frame):
-            return NO_ARRAY
         if is_list(self.data) and not is_at(frame, "x[x]", "x[x] = x"):
             self.capture.ask(listed, self)
             return np.array(self.data, dtype)
@@ -199,10 +217,8 @@ class Tracer:
         return self.capture.call(function, inputs, kwargs)
 
 
-def is_sparse_matmul(frame: Any) -> bool:
-    """Tell whether SciPy asks what `A` is multiplied with, and leaves what is no array to that."""
-    return frame.f_code.co_name == "_matmul_dispatch"
-
+TELLING_APART = ("tape_ad.", "scipy.sparse.")
+"""The modules for which a captured array is none: SciPy's leave ``A @ x`` to what is no array."""
 
 FEW = 64
 """How many whole numbers may be a list: of axes, bounds or counts."""
@@ -365,10 +381,9 @@ class TracedArray(Tracer, ArrayInterface, BitsInPlace):
 
     @property  # type: ignore[misc]  # isinstance looks at it after the type
     def __class__(self) -> type:
-        """The type of the array, for users' ``isinstance``; this library tells the two apart."""
-        frame = sys._getframe(1)
-        ours = str(frame.f_globals.get("__name__")).startswith("tape_ad.")
-        return type(self) if ours or is_sparse_matmul(frame) else self.data.__class__
+        """The type of the array, for users' ``isinstance``; some modules tell the two apart."""
+        apart = str(sys._getframe(1).f_globals.get("__name__")).startswith(TELLING_APART)
+        return type(self) if apart else self.data.__class__
 
     @property
     def index(self) -> int:  # type: ignore[override]  # which is worked out where it is asked for

@@ -25,6 +25,8 @@ SWEEPING = frozenset(
 DISPATCHING = (
     "tape_ad.record.",
     "tape_ad.base.arrays.interpreter",
+    "tape_ad.batching.arrays",
+    "tape_ad.programs.capture.tracers",
 )
 """The modules of ours that a call passes on its way from NumPy to the node that it becomes."""
 

@@ -194,6 +194,7 @@ OWN: Any = object()
 NO_ARRAY = np.array(None, dtype=object)
 """What tells a `scipy.sparse` matrix in ``matrix @ handle`` to leave the product to the handle."""
 
+
 AS_ARRAYS = "turns what it gets into plain arrays"
 AS_NUMBERS = "takes plain numbers alone"
 
