@@ -151,10 +151,10 @@ class Tracer:
         return int(self)
 
     def _is(self, function: Any, other: Any) -> Any:
-        kind = type(other)
-        if isinstance(other, UNLIKE_NUMBERS) or kind.__eq__ is object.__eq__:
+        equality: Any = type(other).__eq__
+        if isinstance(other, UNLIKE_NUMBERS) or equality is object.__eq__:
             return super()._is(function, other)  # type: ignore[misc]  # whatever the numbers are
-        if hasattr(kind, "__array__"):  # to leave it to that would make Python compare identities
+        if hasattr(type(other), "__array__"):  # whose answer may be none: identities count then
             other = np.asarray(other)
         return self._two(function, self, other)
 
