@@ -72,28 +72,22 @@ error_setting: Callable[[], Any] = object if variable is None else variable.get
 has no such variable, something new each time."""
 
 
-@functools.cache
-def is_plain(ufunc: np.ufunc) -> bool:
-    """Tell whether results are new arrays, of shapes and dtypes that depend on those of operands.
-
-    That is asked of NumPy's own ufuncs, whose facts are known from the beginning.
-    """
-    own: bool = vars(np).get(ufunc.__name__) is ufunc
-    if not own or ufunc in FAILING or ufunc.nout != 1 or ufunc.signature is not None:
-        return False
-    with_ties = any(types.endswith("?") and not types.startswith("?") for types in ufunc.types)
-    return not with_ties and not facts_in_capture(ufunc).dtype_by_values
-
-
 @functools.lru_cache(1024)
-def is_ordinary(function: Function) -> bool:
-    """Tell whether a function of the rules' own gives arrays, and goes by no values.
+def is_simple(function: Function) -> bool:
+    """Tell whether a function gives new arrays, of shapes and dtypes that go by those of operands.
 
-    Its facts are known from the beginning, and it writes to nothing that it is given.
+    That is asked of NumPy's own ufuncs and the rules' own functions, whose facts are known from
+    the beginning. Such a function writes to nothing that it is given.
     """
+    facts = facts_in_capture(function)
+    if type(function) is np.ufunc:
+        own = vars(np).get(function.__name__) is function
+        if not own or function in FAILING or function.nout != 1 or function.signature is not None:
+            return False
+        with_ties = any(types[-1] == "?" and types[0] != "?" for types in function.types)
+        return not with_ties and not facts.dtype_by_values
     if not str(getattr(function, "__module__", None)).startswith("tape_ad.rules."):
         return False
-    facts = facts_in_capture(function)
     asked = facts.shape_by_values, facts.dtype_by_values, facts.about_shapes, facts.view
     return not (any(asked) or facts.writes or may_write(function))
 
@@ -301,24 +295,27 @@ class Capture:
         self.rely_on(type_of, facts.dtype_by_values, result, several)
         return result
 
-    def simple(self, function: Function, args: tuple[Any, ...]) -> Any:
+    def simple(  # noqa: PLR0911 - None wherever there is more to ask
+        self, function: Function, args: tuple[Any, ...]
+    ) -> Any:
         """Compute and note a call of which there is nothing to ask; None for all else.
 
         It is one of a ufunc of NumPy's, an index of whole numbers, or a call of a rule's own.
         """
         if function is operator.getitem:
             return self.part_of(*args) if is_basic(args[1]) else None
-        if type(function) is not np.ufunc:
-            return self.ordinary(function, args) if is_ordinary(function) else None
-        if not is_plain(function):
+        if not is_simple(function):
             return None
+        of_rules = type(function) is not np.ufunc  # which may take keys, and give what is no array
         concrete, noted = [], []
         for arg in args:
             kind = type(arg)
-            if kind is TracedArray and arg.capture is self:
+            if kind is TracedArray:
+                if arg.capture is not self or (of_rules and holds_traced_integer(arg)):
+                    return None
                 concrete.append(arg.data)
                 noted.append(arg.value)
-            elif kind in PLAIN_TYPES:
+            elif kind in PLAIN_TYPES or (of_rules and is_basic(arg.key if kind is Index else arg)):
                 concrete.append(arg)
                 noted.append(arg)
             else:
@@ -327,32 +324,10 @@ class Capture:
             out = function(*concrete)
         except Exception:  # which is noted
             return None
-        return self.new(function, noted, out)
-
-    def ordinary(self, function: Function, args: tuple[Any, ...]) -> Any:
-        """Compute and note a function of arrays and what is no array; None where more is to ask."""
-        concrete, noted = [], []
-        for arg in args:
-            kind = type(arg)
-            if kind is TracedArray and arg.capture is self and not holds_traced_integer(arg):
-                concrete.append(arg.data)
-                noted.append(arg.value)
-            elif kind in PLAIN_TYPES or (kind is Index and is_basic(arg.key)) or is_basic(arg):
-                concrete.append(arg)
-                noted.append(arg)
-            else:
-                return None
-        try:
-            out = function(*concrete)
-        except Exception:  # which is noted
-            return None
-        own = getattr(out, "base", out) is None and not any(out is each for each in concrete)
-        return self.new(function, noted, out) if own else None
-
-    def new(self, function: Function, noted: list[Any], out: Any) -> Any:
-        """Note a call that has given a new array, and box that; None for anything else."""
         kind = type(out)
         if kind is np.ndarray:
+            if of_rules and (out.base is not None or any(out is each for each in concrete)):
+                return None
             value = Value(kind, out.shape, out.dtype, out.strides)
         elif issubclass(kind, np.generic):
             value = Value(kind, (), out.dtype)
