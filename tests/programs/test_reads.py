@@ -735,12 +735,17 @@ def reading_twice(weights: Any) -> dict[str, Callable[[Any], Any]]:
     def given(x: Any, w: Any) -> Any:
         return x * w if w[0] > 0 else x - w
 
+    def asking(x: Any) -> Any:
+        first, second = np.sum(x) < 0, np.sum(x) < 2  # of which one X is as the other
+        return x * weights if (first if weights[0] > 0 else second) else x - weights
+
     def energy_of(w: Any, x: Any, plain: Any = X) -> Any:
         return np.sum(w * x) if plain[0] > 0 else np.sum(w * w * x)
 
     return {
         "a branch": lambda x: x * weights if weights[0] > 0 else x - weights,
         "np.sign": lambda x: x * weights * np.sign(weights[0]),
+        "what is asked": asking,
         "an attribute": lambda x: x * model.weights if model.weights[0] > 0 else x,
         "a name in a text": lambda x: x * weights if model.__dict__["weights"][0] > 0 else x,
         "a function that is called with plain numbers too": (

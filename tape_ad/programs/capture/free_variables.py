@@ -29,8 +29,9 @@ from attrs import define, field
 
 from tape_ad.base.arrays.overridable import is_traced
 from tape_ad.base.trees import FIELDS, flatten, names_given, structure_of
+from tape_ad.programs.capture.code_names import Names, codes_in, names_in, names_used
 from tape_ad.programs.capture.generators import access_to, generator_of
-from tape_ad.programs.capture.reads import Reads
+from tape_ad.programs.capture.reads import Reads, operands_alone
 from tape_ad.programs.capture.variables import (
     ATTRIBUTE,
     BYTES,
@@ -43,14 +44,9 @@ from tape_ad.programs.capture.variables import (
     PRESENT,
     SUBCLASSES,
     VALUES,
-    Names,
     Variable,
     WatchedArray,
-    codes_in,
     guarded_replay,
-    names_in,
-    names_used,
-    operands_alone,
     word_of,
 )
 from tape_ad.programs.program.keys import varies
@@ -285,8 +281,9 @@ class FreeVariables:
         named: set[str] = set()
         for code in {each for one in self._codes for each in codes_in(one)}:
             if not words.isdisjoint(code.co_names + code.co_varnames + code.co_freevars):
-                places = reads.always_at(watched.array, code), reads.leaves_at(watched.array, code)
-                found = operands_alone(code, words, *places)
+                places = reads.always_at(watched.array, code)
+                leaves = reads.always_at(watched.array, code, as_leaf=True)
+                found = operands_alone(code, words, places, leaves)
                 if found is None:
                     return False
                 named |= found

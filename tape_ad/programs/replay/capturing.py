@@ -26,6 +26,7 @@ def capture(
     given: Arguments,
     names: Sequence[str],
     earlier: Sequence[Program],
+    outgrown: Sequence[Program] = (),
     parameters: Sequence[str] = (),
     outside: Container[int] = frozenset(),
     reads: Reads | None = None,
@@ -42,6 +43,8 @@ def capture(
         What the user calls each of their leaves.
     earlier : sequence of Program
         What earlier captures gave, on this path or others, to be compared; the likeliest first.
+    outgrown : sequence of Program
+        Further ones, of paths that are not for now, as other numbers are in arrays that they read.
     parameters : sequence of str
         The names of the positional arguments.
     outside : container of int
@@ -58,8 +61,9 @@ def capture(
         The earlier program that this is once more.
     """
     reads = reads or Reads()
+    earlier = [*earlier, *outgrown]
     constants = Constants(name, earlier, reads)
-    trace = Capture(name, Comparison(list(earlier)), constants, outside)
+    trace = Capture(name, Comparison(list(earlier), outgrown), constants, outside)
     inputs = [trace.input(x, of) for x, of in zip(given.leaves, names, strict=True)]
     args, kwargs = given.rebuild(inputs)
     trace.comparison.begin(trace)

@@ -28,11 +28,10 @@ from tape_ad.base.errors import (
 from tape_ad.base.memory import uncollected
 from tape_ad.base.naming import counted, global_name
 from tape_ad.base.trees import flatten
-from tape_ad.programs.capture.constants import same_program
+from tape_ad.programs.capture.code_names import asks_identity, asks_type
 from tape_ad.programs.capture.free_variables import FOLLOWED, FreeVariables, objects_in
 from tape_ad.programs.capture.reads import Reads
 from tape_ad.programs.capture.tracers import filling_code
-from tape_ad.programs.capture.variables import asks_identity, asks_type
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.engines.numpy.source import source_of
 from tape_ad.programs.passes import simplified
@@ -196,7 +195,8 @@ class Replayer:
     def _capture(self, paths: Paths, search: Search, given: Arguments) -> Any:
         """Capture the function, and compile it if it has done the same before."""
         known = sorted(paths.held, key=lambda path: path is not search.path)
-        before = {path: path.program for path in known}
+        outgrown = [each for each in paths.all if each.free_variables.outgrown()]
+        before = {path: path.program for path in (*known, *outgrown)}
         number = self._calls() + 1
         leaves, others = given.leaves, (*given.args, *given.kwargs.values())
         free = FreeVariables.of(self.function, objects_in(others))
@@ -223,7 +223,8 @@ class Replayer:
                 title(self.function),
                 given,
                 paths.key.names,
-                list(before.values()),
+                [before[each] for each in known],
+                [before[each] for each in outgrown],
                 self._parameters,
                 free.places(),
                 reads,
@@ -233,8 +234,8 @@ class Replayer:
         seconds = perf_counter() - start
         self._check_bound(free)
         self._look_at(free, program, drawn)
-        for each in paths.all:
-            if each.free_variables.outgrown() and same_program(each.program, program):
+        for each in outgrown:
+            if same is before[each]:
                 self._follow(paths, each, reads)
                 return result
         answers = tuple([guard.answer for guard in program.guards])
