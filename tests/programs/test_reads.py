@@ -736,7 +736,7 @@ def reading_twice(weights: Any) -> dict[str, Callable[[Any], Any]]:
         return x * w if w[0] > 0 else x - w
 
     def asking(x: Any) -> Any:
-        first, second = np.sum(x) < 0, np.sum(x) < 2  # of which one X is as the other
+        first, second = np.sum(x) < 2, np.sum(x) < 0  # which are the same for X
         return x * weights if (first if weights[0] > 0 else second) else x - weights
 
     def energy_of(w: Any, x: Any, plain: Any = X) -> Any:
