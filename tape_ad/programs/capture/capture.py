@@ -461,7 +461,7 @@ class Capture:
         pairs = list(map(self.unwrap, args))
         return tuple([one for one, _ in pairs]), tuple([two for _, two in pairs])
 
-    def unwrap(self, tree: Any) -> tuple[Any, Any]:  # noqa: PLR0911, PLR0912 - one return for each kind
+    def unwrap(self, tree: Any) -> tuple[Any, Any]:  # noqa: PLR0911 - one return for each kind
         """Give the concrete form of an argument, and the one with values in it."""
         kind: Any = type(tree)
         if kind is TracedArray or kind is TracedScalar:
@@ -473,21 +473,19 @@ class Capture:
         if isinstance(tree, np.ndarray):
             value = self.constant(tree)
             return tree if kind is np.ndarray else np.asarray(tree), value
-        if kind is tuple or kind is list or kind is dict:
-            pairs = [self.unwrap(each) for each in (tree.values() if kind is dict else tree)]
+        structure = structure_of(kind)
+        if structure is not None:
+            pairs = [self.unwrap(each) for each in structure.values(tree)]
             if all(a is b for a, b in pairs):
                 return tree, tree
-            if kind is dict:
-                keys = list(tree)
-                first = dict(zip(keys, [a for a, _ in pairs], strict=True))
-                return first, dict(zip(keys, [b for _, b in pairs], strict=True))
-            return kind([a for a, _ in pairs]), kind([b for _, b in pairs])
+            concrete, noted = ([each[i] for each in pairs] for i in (0, 1))
+            return structure.rebuilt(tree, concrete), structure.rebuilt(tree, noted)
         if kind is slice:
             tree = plain(tree)
-            (start, stop, step), _ = self.unwrap((tree.start, tree.stop, tree.step))
-            if holds_tracer(tree):
-                return self.unwrap(slice(*map(as_index, (tree.start, tree.stop, tree.step))))
-            return slice(start, stop, step), slice(start, stop, step)
+            bounds = tree.start, tree.stop, tree.step
+            concrete, _ = self.unwrap(tuple(map(as_index, bounds)))
+            key = tree if all(map(operator.is_, concrete, bounds)) else slice(*concrete)
+            return key, key
         if is_box(tree):
             if (array := plain(tree)) is not tree:  # of what depends on nothing
                 return self.unwrap(array)
@@ -505,18 +503,6 @@ class Capture:
             raise self.refusal(
                 f"a {kind.__name__} meets an argument ({caller()}), and is none itself; pass it as "
                 "an argument"
-            )
-        if kind is Index and is_basic(tree.key):
-            return tree, tree
-        if structure_of(kind) is not None:
-            leaves = flatten(tree)
-            if PLAIN_TYPES.issuperset(map(type, leaves)) or not any(
-                isinstance(leaf, np.ndarray) or holds_tracer(leaf) for leaf in leaves
-            ):
-                return tree, tree
-            return (
-                map_leaves(lambda leaf, path: self.unwrap(leaf)[0], tree),
-                map_leaves(lambda leaf, path: self.unwrap(leaf)[1], tree),
             )
         return tree, tree
 
