@@ -60,7 +60,7 @@ class OpaqueFunction:
         if self._computed:  # while it is noted, which computes nothing twice
             return tuple(self._computed.pop())
         leaves = flatten(self.output(args, kwargs))
-        if form_of(leaves) != self.form:
+        if kinds_of(leaves) != self.form:
             raise ProgramMismatchError(
                 f"{self.__name__} gives other types, shapes or texts than when it was captured"
             )
@@ -138,7 +138,7 @@ def call_opaque(
     leaves = flatten(out)
     if len(capture.steps) > steps or any(map(is_tracer, leaves)):  # it has found one elsewhere
         return function(*args, **kwargs)
-    opaque.form = form_of(leaves)
+    opaque.form = kinds_of(leaves)
     opaque._computed.append(filter(is_number_or_array, leaves))
     noted = iter(capture.call(opaque, args, kwargs))
     result = unflatten(out, [next(noted) if is_number_or_array(leaf) else leaf for leaf in leaves])
@@ -380,7 +380,7 @@ def closes_over_tracer(function: Function, seen: tuple[Any, ...] = ()) -> bool:
     return False
 
 
-def form_of(leaves: list[Any]) -> list[Any]:
+def kinds_of(leaves: list[Any]) -> list[Any]:
     """Describe what a replay relies on in what a function returns, by types, shapes and texts."""
     return [described(leaf)[:3] for leaf in leaves]  # layouts may go by values
 

@@ -104,8 +104,8 @@ class Variable:
         """Tell whether the same is there as before; of numbers, an equal one."""
         now = self.now()
         if self.kind in WHOLES and now is not MISSING and self.value is not MISSING:
-            return len(now) == len(self.value) and all(map(alike, now, self.value))
-        return alike(now, self.value)
+            return len(now) == len(self.value) and all(map(unchanged, now, self.value))
+        return unchanged(now, self.value)
 
 
 @define(eq=False, repr=False)
@@ -172,7 +172,7 @@ def word_of(title: str) -> str:
     return title.partition("[")[0].rpartition(".")[2]
 
 
-def alike(one: Any, two: Any) -> bool:
+def unchanged(one: Any, two: Any) -> bool:
     """Tell whether two things are one object, or Python numbers of one kind and sign."""
     if one is two:
         return True
