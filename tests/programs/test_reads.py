@@ -840,6 +840,7 @@ def training() -> dict[str, Callable[[Any], Callable[[Any], Any]]]:
             lambda x: next(iter(ta.grad(loss_of_tree)({"w": model.w}, x).values()))
         ),
         "a record": step_of_record,
+        "beside its shape": lambda model: lambda x: x.reshape(model.w.shape) * model.w,
         "a closure in a closure": step_beside,
     }
 

@@ -249,6 +249,12 @@ class FreeVariables:
         changed = [each for each in self.numbers if not each.holds()]
         return bool(changed) and all(each.read for each in changed) and self.bound()
 
+    def nearly_followed(self) -> list[Any]:
+        """List the arrays that are followed after this change, if they are only read."""
+        return [
+            each.array for each in self.numbers if each.changes == FOLLOWED - 1 and not each.holds()
+        ]
+
     def follow_numbers(self, reads: Reads, *, effectless: bool) -> None:
         """Take other numbers for the same program.
 

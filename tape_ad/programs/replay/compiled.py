@@ -22,7 +22,7 @@ from tape_ad.base.memory import uncollected
 from tape_ad.base.naming import counted, global_name
 from tape_ad.base.trees import flatten
 from tape_ad.programs.capture.code_names import asks_identity
-from tape_ad.programs.capture.free_variables import FOLLOWED, FreeVariables, objects_in
+from tape_ad.programs.capture.free_variables import FreeVariables, objects_in
 from tape_ad.programs.capture.reads import Reads
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.engines.numpy.source import source_of
@@ -206,12 +206,8 @@ class Replayer:
                 path.captures.append((number, proof[1]))
                 self._trust(paths, path, free, drawn, leaves)
                 return proof[0]
-        numbers = [one for each in paths.all for one in each.free_variables.numbers]
-        reads = Reads(
-            [each.array for each in numbers if each.changes == FOLLOWED - 1 and not each.holds()]
-        )
+        reads = Reads([x for each in outgrown for x in each.free_variables.nearly_followed()])
         start = perf_counter()
-
         run = functools.partial(
             capture,
             name=title(self.function),
