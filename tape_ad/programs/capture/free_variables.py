@@ -28,7 +28,7 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.base.arrays.overridable import is_traced
-from tape_ad.base.trees import FIELDS, flatten, names_given, structure_of
+from tape_ad.base.trees import FIELDS, flatten, names_given, slots_of, structure_of
 from tape_ad.programs.capture.code_names import Names, codes_in, names_in, names_used
 from tape_ad.programs.capture.generators import access_to, generator_of
 from tape_ad.programs.capture.reads import Reads, operands_alone
@@ -83,26 +83,25 @@ STALE: Any = object()
 CONTAINERS = (dict, list, set, collections.deque, types.MappingProxyType)
 KEYED = (dict, types.MappingProxyType)
 BUFFERS = (array.array, bytearray, memoryview)
-INSIDE: dict[type, str] = {
-    collections.UserDict: "data",
-    collections.UserList: "data",
-    collections.UserString: "data",
-    collections.ChainMap: "maps",
-    collections.abc.MappingView: "_mapping",
-    weakref.WeakKeyDictionary: "data",
-    weakref.WeakValueDictionary: "data",
-    weakref.WeakSet: "data",
-    enum.Enum: "_value_",
-    functools.partial: "args",
-    np.vectorize: "pyfunc",
-    types.BuiltinMethodType: "__self__",
-    types.MethodWrapperType: "__self__",
+INSIDE: dict[type, tuple[str, ...]] = {
+    collections.UserDict: ("data",),
+    collections.UserList: ("data",),
+    collections.UserString: ("data",),
+    collections.ChainMap: ("maps",),
+    collections.abc.MappingView: ("_mapping",),
+    weakref.WeakKeyDictionary: ("data",),
+    weakref.WeakValueDictionary: ("data",),
+    weakref.WeakSet: ("data",),
+    enum.Enum: ("_value_",),
+    functools.partial: ("func", "args", "keywords"),
+    np.vectorize: ("pyfunc",),
+    types.BuiltinMethodType: ("__self__",),
+    types.MethodWrapperType: ("__self__",),
 }
-"""The attribute in which a container of Python's own library keeps its elements, and a method
-written in C what it belongs to."""
+"""The attributes in which a container of Python's own library keeps its elements, a partial what it
+is made of, and a method written in C what it belongs to."""
 DICT_VIEWS: Any = (type({}.keys()), type({}.values()), type({}.items()))
 GETTERS = (operator.attrgetter, operator.methodcaller)
-PARTIAL = ("func", "args", "keywords")
 SCALARS = (str, bytes, int, float, complex, np.generic, np.ndarray, types.NoneType)
 UNREAD = frozenset(
     f"__{name}__"
@@ -358,10 +357,6 @@ class FreeVariables:
         """Note what a function reads, with what it wraps."""
         while self.is_new("function", id(function)):
             self.read(function)
-            if isinstance(function, functools.partial):
-                for name in PARTIAL:
-                    title = "the arguments of a partial"
-                    self.note(Variable(function, name, title, ATTRIBUTE), frozenset(), DEPTH)
             registry = vars(function).get("registry") if is_function(function) else None
             if isinstance(registry, types.MappingProxyType):  # of `functools.singledispatch`
                 self.look_at(registry, f"{function.__name__}.registry", frozenset(), DEPTH)
@@ -533,8 +528,9 @@ class FreeVariables:
         Such are the learning rate of an optimizer, and the coefficients of a spline.
         """
         kind: Any = type(value)
-        for container, inner in INSIDE.items():
-            if isinstance(value, container) and not is_library(getattr(value, inner, None)):
+        inside = [each for one, parts in INSIDE.items() if isinstance(value, one) for each in parts]
+        for inner in inside:
+            if not is_library(getattr(value, inner, None)):
                 self.note(Variable(value, inner, title, ATTRIBUTE), names, depth)
         if isinstance(value, DICT_VIEWS):
             self.look_at(value.mapping, title, names, depth)
@@ -547,7 +543,7 @@ class FreeVariables:
     def arrays_within(self, value: Any, title: str, names: frozenset[str], depth: int) -> None:
         """Note the arrays of an object of a library, and of those of its package that it has."""
         own = attribute(value, "__dict__")
-        for name in sorted({*(own if type(own) is dict else ()), *slots_of(type(value).__mro__)}):
+        for name in sorted({*(own if type(own) is dict else ()), *slots_of(type(value))}):
             held = attribute(value, name)
             known = isinstance(held, (np.ndarray, np.generic))  # such as a mask that is not there
             if known and self.is_new(ATTRIBUTE, id(value), name):
@@ -589,7 +585,7 @@ class FreeVariables:
         if self._whole and not module and type(own) is dict:
             self.entries(own, title, names, depth)
         if self._whole:
-            names |= slots_of(kinds)
+            names |= {name for kind in kinds for name in slots_of(kind)}
         missing = []
         if isinstance(value, type):  # which gives another proxy of its dict each time
             names -= {"__dict__"}
@@ -650,12 +646,6 @@ def attribute(thing: Any, name: str) -> Any:
         return getattr(thing, name, None)
     except Exception:  # as a class may do in its __getattr__
         return None
-
-
-def slots_of(kinds: Iterable[type]) -> set[str]:
-    """List the attributes that some classes have slots for."""
-    every = [each for kind in kinds for each in vars(kind).items()]
-    return {name for name, slot in every if isinstance(slot, types.MemberDescriptorType)}
 
 
 def is_function(thing: Any) -> bool:
