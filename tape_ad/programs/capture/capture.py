@@ -49,7 +49,6 @@ from tape_ad.programs.capture.tracers import (
     is_index,
     is_of_memory,
     is_tracer,
-    tracers_in,
 )
 from tape_ad.programs.program import NO_OPTIONS, Call, Guard, Program, Step, Value
 from tape_ad.programs.program.keys import GENERATORS, source_of
@@ -436,15 +435,18 @@ class Capture:
         if kind in NUMBERS:
             return TracedScalar(out, Value(kind), self)
         flags = flags_of(out)[()] if kind is Tied else out
-        if kind is Tied and any(is_of_memory(flags, x.data) for x in tracers_in((args, kwargs))):
-            out, kind = flags, np.ndarray
+        if kind is Tied:
+            given = filter(is_tracer, flatten((args, kwargs)))
+            if any(is_of_memory(flags, x.data) for x in given):
+                out, kind = flags, np.ndarray
         if kind is not np.ndarray:
             return TracedArray(out, Value.like(flags), self)
         if out.base is None and concrete and not any(out is each for each in concrete):
             return TracedArray(out, Value.like(out), self)
-        operands, leaves = tracers_in((args, kwargs)), flatten((args, kwargs))
-        given = [*leaves, *[each.data for each in operands]]
-        if out.base is None and not any(out is each for each in given):
+        leaves = flatten((args, kwargs))
+        operands = list(filter(is_tracer, leaves))
+        every = [*leaves, *[each.data for each in operands]]
+        if out.base is None and not any(out is each for each in every):
             return TracedArray(out, Value.like(out), self)
         for operand in operands:
             if type(operand) is TracedArray and is_of_memory(out, operand.data):

@@ -15,7 +15,7 @@ from tape_ad.programs.capture.comparison import Comparison, alike_functions, sam
 from tape_ad.programs.capture.constants import Constants
 from tape_ad.programs.capture.generators import TracedGenerator
 from tape_ad.programs.capture.op_facts import is_number_or_array
-from tape_ad.programs.capture.tracers import is_tracer, plain
+from tape_ad.programs.capture.tracers import concrete, is_tracer
 from tape_ad.programs.program import Guard
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.primals import read_only
@@ -109,7 +109,7 @@ def call_opaque(
     if known[0]:
         return function(*args, **kwargs)
     opaque = OpaqueFunction(function, shielded)
-    tracers, given, steps = given, map_leaves(plain, (args, kwargs)), len(capture.steps)
+    tracers, given, steps = given, map_leaves(concrete, (args, kwargs)), len(capture.steps)
     arrays = flatten(given)
     before = [
         few_bytes(x) if is_tracer(own) and type(x) is np.ndarray else None
@@ -304,7 +304,7 @@ def call_apart(capture: Any, function: Any, arrays: Sequence[Any]) -> Any:
     ------
     CaptureError
     """
-    given = [plain(each) for each in arrays]
+    given = list(map(concrete, arrays))
     copies, steps = list(map(copied, given)), len(capture.steps)
     statics, noted = capture.unwrap(list(function.statics))
     del statics

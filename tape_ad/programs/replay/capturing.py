@@ -18,7 +18,7 @@ from tape_ad.programs.capture.comparison import Comparison
 from tape_ad.programs.capture.constants import Constants
 from tape_ad.programs.capture.free_variables import FreeVariables
 from tape_ad.programs.capture.reads import Reads
-from tape_ad.programs.capture.tracers import filling_code, plain, with_plain_keys
+from tape_ad.programs.capture.tracers import concrete, filling_code, with_plain_keys
 from tape_ad.programs.passes.simplifications import with_returned_copied
 from tape_ad.programs.program import Program
 from tape_ad.programs.program.keys import GENERATORS
@@ -84,7 +84,7 @@ def capture(
     program = trace.program(output)
     check_left_alone(name, before, (args, kwargs), parameters)
     constants.check_untouched()
-    result = map_leaves(lambda leaf, path: plain(leaf), output)
+    result = map_leaves(concrete, output)
     same = trace.comparison.finished(trace, program)
     if same is not None:
         program = with_returned_copied(trace.comparison.with_own(program))
