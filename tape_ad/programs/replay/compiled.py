@@ -22,8 +22,9 @@ from tape_ad.base.memory import uncollected
 from tape_ad.base.naming import counted, global_name
 from tape_ad.base.trees import flatten
 from tape_ad.programs.capture.code_names import asks_identity
-from tape_ad.programs.capture.free_variables import FreeVariables, objects_in
+from tape_ad.programs.capture.free_variables import FreeVariables
 from tape_ad.programs.capture.reads import Reads
+from tape_ad.programs.capture.variable_search import objects_in
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.engines.numpy.source import source_of
 from tape_ad.programs.passes import simplified
