@@ -12,7 +12,7 @@ from attrs import define, field
 from tape_ad.base.trees import MAPPING, attributes_beside, structure_of
 from tape_ad.programs.capture.op_facts import may_fail
 from tape_ad.programs.program import Call, Guard, Program, Step, Value, rebuilt, root_of
-from tape_ad.programs.program.keys import VerySame, identity_of, key_alone
+from tape_ad.programs.program.keys import VerySame, content_of, key_alone
 from tape_ad.programs.program.loops import Moving
 
 # The arguments of a call
@@ -54,7 +54,7 @@ def spell(tree: Any, parts: list[Any], leaves: list[Any]) -> None:
         if structure is MAPPING:
             parts += map(key_alone, tree)
         if not (kind in PLAIN or kind.__module__.startswith("tape_ad.")):
-            parts.append(identity_of(attributes_beside(tree)))
+            parts.append(content_of(attributes_beside(tree)))
         for each in below:
             spell(each, parts, leaves)
     elif isinstance(tree, NUMBERS):  # by their bytes: the zeros are equal, but not the same

@@ -98,7 +98,7 @@ class Static:
             return True
         if not self.leaf == other.leaf:
             return False
-        return bool(identity_of(self.leaf) == identity_of(other.leaf))
+        return bool(content_of(self.leaf) == content_of(other.leaf))
 
 
 @frozen(eq=False)
@@ -114,12 +114,12 @@ class VerySame:
         return id(self.thing)
 
 
-def identity_of(thing: Any, depth: int = DEEPEST) -> Any:  # noqa: PLR0911 - one for each kind
+def content_of(thing: Any, depth: int = DEEPEST) -> Any:  # noqa: PLR0911 - one for each kind
     """Describe all that tells an object from an equal one, as pickling does.
 
     Examples
     --------
-    >>> identity_of(0.0) == identity_of(-0.0), identity_of((1, "a")) == identity_of((1, "a"))
+    >>> content_of(0.0) == content_of(-0.0), content_of((1, "a")) == content_of((1, "a"))
     (False, True)
     """
     kind: Any = type(thing)
@@ -150,7 +150,7 @@ def pickled(thing: Any) -> Any:
 
 def contents_of(things: Iterable[Any], depth: int) -> tuple[Any, ...]:
     """Describe several objects."""
-    return tuple([identity_of(each, depth - 1) for each in things])
+    return tuple([content_of(each, depth - 1) for each in things])
 
 
 def opened(part: Any) -> Any:
@@ -224,7 +224,7 @@ def form_of(tree: Any, name: str, leaves: list[Any], names: list[str]) -> Any:
     structure = structure_of(tree.__class__)
     if structure is None:
         return static(tree, name)
-    beside = tuple([(own, identity_of(each)) for own, each in attributes_beside(tree).items()])
+    beside = tuple([(own, content_of(each)) for own, each in attributes_beside(tree).items()])
     if isinstance(tree, Mapping):
         pairs = [
             (key_alone(key), form_of(tree[key], f"{name}[{key!r}]", leaves, names)) for key in tree
@@ -271,7 +271,7 @@ def equal_leaves(one: Any, two: Any) -> bool:
     """Tell whether two leaves are the same."""
     if isinstance(one, np.ndarray) and isinstance(two, np.ndarray):
         return one.dtype == two.dtype and one.tobytes() == two.tobytes()
-    return bool(identity_of(one) == identity_of(two))
+    return bool(content_of(one) == content_of(two))
 
 
 def static(leaf: Any, name: str) -> Any:
