@@ -82,10 +82,9 @@ class OpaqueFunction:
         """The function's name, for listings and errors."""
         return str(getattr(self.function, "__name__", "opaque"))
 
-    @property
-    def __code__(self) -> Any:
-        """What a later capture tells by that it is the same function: the function."""
-        return self.function
+    def is_like(self, other: Any) -> bool:
+        """Tell whether another one is the same function, captured once more."""
+        return isinstance(other, OpaqueFunction) and self.function is other.function
 
 
 def call_opaque(
