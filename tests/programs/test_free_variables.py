@@ -12,8 +12,8 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.errors import CaptureError, CompileWarning
+from tape_ad.programs.capture.code_names import names_used
 from tape_ad.programs.capture.free_variables import FreeVariables
-from tape_ad.programs.capture.variables import names_used
 
 X = np.array([0.5, -1.5, 2.0])
 

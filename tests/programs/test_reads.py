@@ -735,12 +735,17 @@ def reading_twice(weights: Any) -> dict[str, Callable[[Any], Any]]:
     def given(x: Any, w: Any) -> Any:
         return x * w if w[0] > 0 else x - w
 
+    def asking(x: Any) -> Any:
+        first, second = np.sum(x) < 2, np.sum(x) < 0  # which are the same for X
+        return x * weights if (first if weights[0] > 0 else second) else x - weights
+
     def energy_of(w: Any, x: Any, plain: Any = X) -> Any:
         return np.sum(w * x) if plain[0] > 0 else np.sum(w * w * x)
 
     return {
         "a branch": lambda x: x * weights if weights[0] > 0 else x - weights,
         "np.sign": lambda x: x * weights * np.sign(weights[0]),
+        "what is asked": asking,
         "an attribute": lambda x: x * model.weights if model.weights[0] > 0 else x,
         "a name in a text": lambda x: x * weights if model.__dict__["weights"][0] > 0 else x,
         "a function that is called with plain numbers too": (
@@ -835,6 +840,7 @@ def training() -> dict[str, Callable[[Any], Callable[[Any], Any]]]:
             lambda x: next(iter(ta.grad(loss_of_tree)({"w": model.w}, x).values()))
         ),
         "a record": step_of_record,
+        "beside its shape": lambda model: lambda x: x.reshape(model.w.shape) * model.w,
         "a closure in a closure": step_beside,
     }
 

@@ -14,12 +14,12 @@ from tape_ad.programs.capture.tracers import (
     TracedArray,
     TracedScalar,
     as_python,
+    concrete,
     defers_ufuncs,
     has_ended,
     is_complex_number,
     is_python,
     is_tracer,
-    plain,
 )
 from tape_ad.programs.program import Call, Value
 from tape_ad.record.messages.callers import caller
@@ -209,7 +209,7 @@ def two(function: Function, x: Any, y: Any) -> Any:
         return NotImplemented
     if meets_sparse(function, x, y):
         return beside_sparse(function, x, y, two)
-    if (is_python(x) and is_python(y)) or are_complex_numbers(plain(x), plain(y)):
+    if (is_python(x) and is_python(y)) or are_complex_numbers(concrete(x), concrete(y)):
         function = as_python(function)
         if function is operator.eq and (has_ended(x) or has_ended(y)):
             return NotImplemented  # a key that somebody has remembered is unlike all others now

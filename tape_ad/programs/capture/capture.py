@@ -49,7 +49,6 @@ from tape_ad.programs.capture.tracers import (
     is_index,
     is_of_memory,
     is_tracer,
-    tracers_in,
 )
 from tape_ad.programs.program import NO_OPTIONS, Call, Guard, Program, Step, Value
 from tape_ad.programs.program.keys import GENERATORS, source_of
@@ -72,28 +71,22 @@ error_setting: Callable[[], Any] = object if variable is None else variable.get
 has no such variable, something new each time."""
 
 
-@functools.cache
-def is_plain(ufunc: np.ufunc) -> bool:
-    """Tell whether results are new arrays, of shapes and dtypes that depend on those of operands.
-
-    That is asked of NumPy's own ufuncs, whose facts are known from the beginning.
-    """
-    own: bool = vars(np).get(ufunc.__name__) is ufunc
-    if not own or ufunc in FAILING or ufunc.nout != 1 or ufunc.signature is not None:
-        return False
-    with_ties = any(types.endswith("?") and not types.startswith("?") for types in ufunc.types)
-    return not with_ties and not facts_in_capture(ufunc).dtype_by_values
-
-
 @functools.lru_cache(1024)
-def is_ordinary(function: Function) -> bool:
-    """Tell whether a function of the rules' own gives arrays, and goes by no values.
+def is_simple(function: Function) -> bool:
+    """Tell whether a function gives new arrays, of shapes and dtypes that go by those of operands.
 
-    Its facts are known from the beginning, and it writes to nothing that it is given.
+    That is asked of NumPy's own ufuncs and the rules' own functions, whose facts are known from
+    the beginning. Such a function writes to nothing that it is given.
     """
+    facts = facts_in_capture(function)
+    if type(function) is np.ufunc:
+        own = vars(np).get(function.__name__) is function
+        if not own or function in FAILING or function.nout != 1 or function.signature is not None:
+            return False
+        with_ties = any(types[-1] == "?" and types[0] != "?" for types in function.types)
+        return not with_ties and not facts.dtype_by_values
     if not str(getattr(function, "__module__", None)).startswith("tape_ad.rules."):
         return False
-    facts = facts_in_capture(function)
     asked = facts.shape_by_values, facts.dtype_by_values, facts.about_shapes, facts.view
     return not (any(asked) or facts.writes or may_write(function))
 
@@ -301,24 +294,27 @@ class Capture:
         self.rely_on(type_of, facts.dtype_by_values, result, several)
         return result
 
-    def simple(self, function: Function, args: tuple[Any, ...]) -> Any:
+    def simple(  # noqa: PLR0911 - None wherever there is more to ask
+        self, function: Function, args: tuple[Any, ...]
+    ) -> Any:
         """Compute and note a call of which there is nothing to ask; None for all else.
 
         It is one of a ufunc of NumPy's, an index of whole numbers, or a call of a rule's own.
         """
         if function is operator.getitem:
             return self.part_of(*args) if is_basic(args[1]) else None
-        if type(function) is not np.ufunc:
-            return self.ordinary(function, args) if is_ordinary(function) else None
-        if not is_plain(function):
+        if not is_simple(function):
             return None
+        of_rules = type(function) is not np.ufunc  # which may take keys, and give what is no array
         concrete, noted = [], []
         for arg in args:
             kind = type(arg)
-            if kind is TracedArray and arg.capture is self:
+            if kind is TracedArray:
+                if arg.capture is not self or (of_rules and holds_traced_integer(arg)):
+                    return None
                 concrete.append(arg.data)
                 noted.append(arg.value)
-            elif kind in PLAIN_TYPES:
+            elif kind in PLAIN_TYPES or (of_rules and is_basic(arg.key if kind is Index else arg)):
                 concrete.append(arg)
                 noted.append(arg)
             else:
@@ -327,32 +323,10 @@ class Capture:
             out = function(*concrete)
         except Exception:  # which is noted
             return None
-        return self.new(function, noted, out)
-
-    def ordinary(self, function: Function, args: tuple[Any, ...]) -> Any:
-        """Compute and note a function of arrays and what is no array; None where more is to ask."""
-        concrete, noted = [], []
-        for arg in args:
-            kind = type(arg)
-            if kind is TracedArray and arg.capture is self and not holds_traced_integer(arg):
-                concrete.append(arg.data)
-                noted.append(arg.value)
-            elif kind in PLAIN_TYPES or (kind is Index and is_basic(arg.key)) or is_basic(arg):
-                concrete.append(arg)
-                noted.append(arg)
-            else:
-                return None
-        try:
-            out = function(*concrete)
-        except Exception:  # which is noted
-            return None
-        own = getattr(out, "base", out) is None and not any(out is each for each in concrete)
-        return self.new(function, noted, out) if own else None
-
-    def new(self, function: Function, noted: list[Any], out: Any) -> Any:
-        """Note a call that has given a new array, and box that; None for anything else."""
         kind = type(out)
         if kind is np.ndarray:
+            if of_rules and (out.base is not None or any(out is each for each in concrete)):
+                return None
             value = Value(kind, out.shape, out.dtype, out.strides)
         elif issubclass(kind, np.generic):
             value = Value(kind, (), out.dtype)
@@ -461,15 +435,18 @@ class Capture:
         if kind in NUMBERS:
             return TracedScalar(out, Value(kind), self)
         flags = flags_of(out)[()] if kind is Tied else out
-        if kind is Tied and any(is_of_memory(flags, x.data) for x in tracers_in((args, kwargs))):
-            out, kind = flags, np.ndarray
+        if kind is Tied:
+            given = filter(is_tracer, flatten((args, kwargs)))
+            if any(is_of_memory(flags, x.data) for x in given):
+                out, kind = flags, np.ndarray
         if kind is not np.ndarray:
             return TracedArray(out, Value.like(flags), self)
         if out.base is None and concrete and not any(out is each for each in concrete):
             return TracedArray(out, Value.like(out), self)
-        operands, leaves = tracers_in((args, kwargs)), flatten((args, kwargs))
-        given = [*leaves, *[each.data for each in operands]]
-        if out.base is None and not any(out is each for each in given):
+        leaves = flatten((args, kwargs))
+        operands = list(filter(is_tracer, leaves))
+        every = [*leaves, *[each.data for each in operands]]
+        if out.base is None and not any(out is each for each in every):
             return TracedArray(out, Value.like(out), self)
         for operand in operands:
             if type(operand) is TracedArray and is_of_memory(out, operand.data):
@@ -486,7 +463,7 @@ class Capture:
         pairs = list(map(self.unwrap, args))
         return tuple([one for one, _ in pairs]), tuple([two for _, two in pairs])
 
-    def unwrap(self, tree: Any) -> tuple[Any, Any]:  # noqa: PLR0911, PLR0912 - one return for each kind
+    def unwrap(self, tree: Any) -> tuple[Any, Any]:  # noqa: PLR0911 - one return for each kind
         """Give the concrete form of an argument, and the one with values in it."""
         kind: Any = type(tree)
         if kind is TracedArray or kind is TracedScalar:
@@ -498,21 +475,19 @@ class Capture:
         if isinstance(tree, np.ndarray):
             value = self.constant(tree)
             return tree if kind is np.ndarray else np.asarray(tree), value
-        if kind is tuple or kind is list or kind is dict:
-            pairs = [self.unwrap(each) for each in (tree.values() if kind is dict else tree)]
+        structure = structure_of(kind)
+        if structure is not None:
+            pairs = [self.unwrap(each) for each in structure.values(tree)]
             if all(a is b for a, b in pairs):
                 return tree, tree
-            if kind is dict:
-                keys = list(tree)
-                first = dict(zip(keys, [a for a, _ in pairs], strict=True))
-                return first, dict(zip(keys, [b for _, b in pairs], strict=True))
-            return kind([a for a, _ in pairs]), kind([b for _, b in pairs])
+            concrete, noted = ([each[i] for each in pairs] for i in (0, 1))
+            return structure.rebuilt(tree, concrete), structure.rebuilt(tree, noted)
         if kind is slice:
             tree = plain(tree)
-            (start, stop, step), _ = self.unwrap((tree.start, tree.stop, tree.step))
-            if holds_tracer(tree):
-                return self.unwrap(slice(*map(as_index, (tree.start, tree.stop, tree.step))))
-            return slice(start, stop, step), slice(start, stop, step)
+            bounds = tree.start, tree.stop, tree.step
+            concrete, _ = self.unwrap(tuple(map(as_index, bounds)))
+            key = tree if all(map(operator.is_, concrete, bounds)) else slice(*concrete)
+            return key, key
         if is_box(tree):
             if (array := plain(tree)) is not tree:  # of what depends on nothing
                 return self.unwrap(array)
@@ -530,18 +505,6 @@ class Capture:
             raise self.refusal(
                 f"a {kind.__name__} meets an argument ({caller()}), and is none itself; pass it as "
                 "an argument"
-            )
-        if kind is Index and is_basic(tree.key):
-            return tree, tree
-        if structure_of(kind) is not None:
-            leaves = flatten(tree)
-            if PLAIN_TYPES.issuperset(map(type, leaves)) or not any(
-                isinstance(leaf, np.ndarray) or holds_tracer(leaf) for leaf in leaves
-            ):
-                return tree, tree
-            return (
-                map_leaves(lambda leaf, path: self.unwrap(leaf)[0], tree),
-                map_leaves(lambda leaf, path: self.unwrap(leaf)[1], tree),
             )
         return tree, tree
 

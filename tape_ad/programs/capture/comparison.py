@@ -1,6 +1,6 @@
 """Comparing a capture with an earlier one on the same path."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,9 @@ class Comparison:
     ----------
     candidates : list of Program
         The earlier captures that are still to be tried.
+    outgrown : container of Program
+        Those of them that read arrays with other numbers in them by now, of which the function may
+        have computed another number by itself: then it is another program, and no error.
     earlier : Program or None
         The one that nothing has differed from so far. Where a function does what it has never
         done, there is none, and no replay. A number or an array that is another is an error, as
@@ -37,6 +40,7 @@ class Comparison:
     """
 
     candidates: list[Program]
+    outgrown: Container[Program] = ()
     earlier: Program | None = field(default=None, init=False)
     own: set[Value] = field(factory=set, init=False)
     _others: dict[Value, Value] = field(factory=dict, init=False)
@@ -90,10 +94,11 @@ class Comparison:
             return
         before = steps[place]
         if isinstance(step, Guard) and isinstance(before, Guard):
-            same = before.question is step.question
-            self._alike = same and bool(before.answer == step.answer)
-            if same:
+            self._alike = before.question is step.question
+            self.compare_values(capture, before.value, step.value, None)
+            if self._alike:
                 self.check_suspect(capture)  # both have gone the same way so far
+                self._alike = bool(before.answer == step.answer)
             return
         if isinstance(step, Guard) or isinstance(before, Guard):
             self._alike = False
@@ -180,7 +185,9 @@ class Comparison:
 
     def suspect(self, what: str, step: Call | None) -> None:
         """Note that a constant is another than before, if no function has been another so far."""
-        if self._alike and not self._suspect:
+        if self.earlier in self.outgrown:
+            self._alike = False
+        elif self._alike and not self._suspect:
             self._suspect = self.made_anew(what, step)
 
     def check_suspect(self, capture: Any) -> None:

@@ -8,10 +8,8 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.base.errors import CaptureError
-from tape_ad.base.trees import map_leaves
 from tape_ad.programs.capture.reads import Reads
-from tape_ad.programs.program import Call, Constant, Program, Value
-from tape_ad.programs.program.keys import content_of
+from tape_ad.programs.program import Constant, Program, Value
 from tape_ad.record.messages.callers import caller
 
 BLOCK = 2**20
@@ -70,39 +68,6 @@ def unpadded(array: Any) -> Iterator[Any]:
             high = part.astype(np.float64)
             low = (part - high).astype(np.float64)
         yield from (high, low)
-
-
-def same_program(one: Program, two: Program) -> bool:
-    """Tell whether two captures differ in nothing but what is in arrays that are read in place."""
-    if len(one.constants) != len(two.constants):
-        return False
-    read_alike = all(map(same_constant, one.constants, two.constants))
-    return read_alike and described(one) == described(two)
-
-
-def same_constant(one: Constant, two: Constant) -> bool:
-    """Tell whether two constants are read in one place, or hold the same."""
-    return same_memory(one.data, two.data) or one.mark == two.mark
-
-
-def described(program: Program) -> list[Any]:
-    """Describe the steps and the output of a program, with numbers in place of values."""
-    numbers = program.numbers()
-    steps: list[Any] = []
-    for step in program.steps:
-        if isinstance(step, Call):
-            function = getattr(step.function, "__code__", step.function)
-            steps.append((function, numbered((step.args, dict(step.kwargs)), numbers)))
-        else:
-            steps.append((step.question, numbers[step.value], step.answer))
-    return [*steps, numbered(program.output, numbers)]
-
-
-def numbered(tree: Any, numbers: dict[Value, int]) -> Any:
-    """Describe a structure, with numbers in place of values."""
-    return content_of(
-        map_leaves(lambda leaf, _: ("%", numbers[leaf]) if type(leaf) is Value else leaf, tree)
-    )
 
 
 @define(eq=False, repr=False)

@@ -15,7 +15,7 @@ from tape_ad.programs.capture.comparison import Comparison, alike_functions, sam
 from tape_ad.programs.capture.constants import Constants
 from tape_ad.programs.capture.generators import TracedGenerator
 from tape_ad.programs.capture.op_facts import is_number_or_array
-from tape_ad.programs.capture.tracers import is_tracer, plain
+from tape_ad.programs.capture.tracers import concrete, is_tracer
 from tape_ad.programs.program import Guard
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.primals import read_only
@@ -60,7 +60,7 @@ class OpaqueFunction:
         if self._computed:  # while it is noted, which computes nothing twice
             return tuple(self._computed.pop())
         leaves = flatten(self.output(args, kwargs))
-        if form_of(leaves) != self.form:
+        if kinds_of(leaves) != self.form:
             raise ProgramMismatchError(
                 f"{self.__name__} gives other types, shapes or texts than when it was captured"
             )
@@ -82,10 +82,9 @@ class OpaqueFunction:
         """The function's name, for listings and errors."""
         return str(getattr(self.function, "__name__", "opaque"))
 
-    @property
-    def __code__(self) -> Any:
-        """What a later capture tells by that it is the same function: the function."""
-        return self.function
+    def is_like(self, other: Any) -> bool:
+        """Tell whether another one is the same function, captured once more."""
+        return isinstance(other, OpaqueFunction) and self.function is other.function
 
 
 def call_opaque(
@@ -109,7 +108,7 @@ def call_opaque(
     if known[0]:
         return function(*args, **kwargs)
     opaque = OpaqueFunction(function, shielded)
-    tracers, given, steps = given, map_leaves(plain, (args, kwargs)), len(capture.steps)
+    tracers, given, steps = given, map_leaves(concrete, (args, kwargs)), len(capture.steps)
     arrays = flatten(given)
     before = [
         few_bytes(x) if is_tracer(own) and type(x) is np.ndarray else None
@@ -138,7 +137,7 @@ def call_opaque(
     leaves = flatten(out)
     if len(capture.steps) > steps or any(map(is_tracer, leaves)):  # it has found one elsewhere
         return function(*args, **kwargs)
-    opaque.form = form_of(leaves)
+    opaque.form = kinds_of(leaves)
     opaque._computed.append(filter(is_number_or_array, leaves))
     noted = iter(capture.call(opaque, args, kwargs))
     result = unflatten(out, [next(noted) if is_number_or_array(leaf) else leaf for leaf in leaves])
@@ -304,7 +303,7 @@ def call_apart(capture: Any, function: Any, arrays: Sequence[Any]) -> Any:
     ------
     CaptureError
     """
-    given = [plain(each) for each in arrays]
+    given = list(map(concrete, arrays))
     copies, steps = list(map(copied, given)), len(capture.steps)
     statics, noted = capture.unwrap(list(function.statics))
     del statics
@@ -380,7 +379,7 @@ def closes_over_tracer(function: Function, seen: tuple[Any, ...] = ()) -> bool:
     return False
 
 
-def form_of(leaves: list[Any]) -> list[Any]:
+def kinds_of(leaves: list[Any]) -> list[Any]:
     """Describe what a replay relies on in what a function returns, by types, shapes and texts."""
     return [described(leaf)[:3] for leaf in leaves]  # layouts may go by values
 

@@ -199,7 +199,7 @@ class Tracer:
         raise CaptureError("what is being captured cannot be pickled; return it instead")
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        if not all(issubclass(kind, Tracer) or is_plain(kind) for kind in types):
+        if not all(issubclass(kind, Tracer) or defers_functions(kind) for kind in types):
             return NotImplemented  # which a handle answers
         return self.capture.call(function, args, kwargs)
 
@@ -240,8 +240,8 @@ def repr_of(number: Any) -> str:
 
 
 @functools.cache
-def is_plain(kind: type) -> bool:
-    """Tell whether a type is NumPy's own array, or inherits how that answers to functions."""
+def defers_functions(kind: type) -> bool:
+    """Tell whether a type leaves functions to others, as plain arrays and numbers do."""
     own = getattr(kind, "__array_function__", None)
     return own is None or own is np.ndarray.__array_function__
 
@@ -511,7 +511,7 @@ COMPLEX = (np.complexfloating, complex)
 
 def is_complex_number(x: Any) -> bool:
     """Tell whether something is such a number, captured or not."""
-    return isinstance(plain(x), COMPLEX)
+    return isinstance(concrete(x), COMPLEX)
 
 
 TRACERS.update((TracedArray, TracedScalar))
@@ -528,7 +528,7 @@ def as_index(entry: Any) -> Any:
     return entry.__index__() if is_tracer(entry) else entry
 
 
-def plain(leaf: Any, path: str = "") -> Any:
+def concrete(leaf: Any, path: str = "") -> Any:
     """Give the array or number behind what was captured."""
     return leaf.data if is_tracer(leaf) else leaf
 
@@ -540,7 +540,7 @@ def with_plain_keys(tree: Any) -> Any:
         return tree
     values = [with_plain_keys(value) for value in structure.values(tree)]
     if isinstance(tree, Mapping) and any(map(holds_key, tree)):
-        keys = [map_leaves(plain, key) for key in tree]
+        keys = [map_leaves(concrete, key) for key in tree]
         return dict(zip(keys, values, strict=True))
     return structure.rebuilt(tree, values)
 
@@ -614,19 +614,6 @@ def holds_tracer(leaf: Any) -> bool:
     if type(leaf) is slice:
         return any(map(is_tracer, (leaf.start, leaf.stop, leaf.step)))
     return is_tracer(leaf)
-
-
-def tracers_in(tree: Any) -> list[Any]:
-    """List what is captured in a tree."""
-    kind: Any = type(tree)
-    if kind is TracedArray or kind is TracedScalar:
-        return [tree]
-    if kind is tuple or kind is list:
-        return [x for each in tree for x in tracers_in(each)]
-    if kind is dict:
-        return tracers_in(list(tree.values()))
-    structure = structure_of(kind)
-    return [] if structure is None else tracers_in(list(structure.values(tree)))
 
 
 def is_index(tracer: Any) -> bool:

@@ -260,14 +260,14 @@ def check_fields(tree: Any, structure: Structure, name: str) -> None:
     made = made_anew(tree, list(structure.values(tree))) if others else tree
     for other in others:
         ours, theirs = flatten(getattr(tree, other, None)), flatten(getattr(made, other, None))
-        if len(ours) != len(theirs) or not all(map(alike, ours, theirs)):
+        if len(ours) != len(theirs) or not all(map(equal_leaves, ours, theirs)):
             raise CaptureError(
                 f"the field {name}.{other} has init=False, but is not what the class makes it; a "
                 "compiled function is given an instance that is made anew, so let it have init=True"
             )
 
 
-def alike(one: Any, two: Any) -> bool:
+def equal_leaves(one: Any, two: Any) -> bool:
     """Tell whether two leaves are the same."""
     if isinstance(one, np.ndarray) and isinstance(two, np.ndarray):
         return one.dtype == two.dtype and one.tobytes() == two.tobytes()

@@ -3,11 +3,10 @@
 import functools
 import inspect
 import sys
-import traceback
 import types
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from threading import get_ident
 from time import perf_counter
 from typing import Any
@@ -18,28 +17,21 @@ from attrs import define, field
 from tape_ad.base.arrays.adapters import adapter
 from tape_ad.base.arrays.interpreter import is_box
 from tape_ad.base.arrays.overridable import ACTIVE
-from tape_ad.base.errors import (
-    CaptureError,
-    CompileWarning,
-    NoRuleError,
-    ProgramMismatchError,
-    TapeError,
-)
+from tape_ad.base.errors import CaptureError, CompileWarning, ProgramMismatchError
 from tape_ad.base.memory import uncollected
 from tape_ad.base.naming import counted, global_name
 from tape_ad.base.trees import flatten
-from tape_ad.programs.capture.constants import same_program
-from tape_ad.programs.capture.free_variables import FOLLOWED, FreeVariables, objects_in
+from tape_ad.programs.capture.code_names import asks_identity
+from tape_ad.programs.capture.free_variables import FreeVariables
 from tape_ad.programs.capture.reads import Reads
-from tape_ad.programs.capture.tracers import filling_code
-from tape_ad.programs.capture.variables import asks_identity, asks_type
+from tape_ad.programs.capture.variable_search import objects_in
 from tape_ad.programs.engines import engine_named
 from tape_ad.programs.engines.numpy.source import source_of
 from tape_ad.programs.passes import simplified
 from tape_ad.programs.passes.simplifications import literals_of
 from tape_ad.programs.program import Program
 from tape_ad.programs.program.keys import GENERATORS, ForeignError, key_of
-from tape_ad.programs.replay.capturing import Captured, Function, capture, is_capturing
+from tape_ad.programs.replay.capturing import Capturable, Function, capture, is_capturing
 from tape_ad.programs.replay.explaining import asked, explained, progress, title
 from tape_ad.programs.replay.matching import matcher
 from tape_ad.programs.replay.paths import (
@@ -61,7 +53,7 @@ from tape_ad.programs.replay.verifying import (
     run_eagerly,
 )
 from tape_ad.record.inspection.pages.figures import shown_by_repr, tag
-from tape_ad.record.messages.callers import caller, is_library
+from tape_ad.record.messages.callers import is_library
 from tape_ad.record.primals import is_number_like, primal
 from tape_ad.record.tensor import Tensor
 
@@ -101,10 +93,13 @@ class Replayer:
     _may_be_node: bool = field(default=True, init=False)
     _drew: bool = field(default=False, init=False)
     _asks_is: bool | None = field(default=None, init=False)
-    _copy: Any = field(default=None, init=False)
-    _copy_tried: bool = field(default=False, init=False)
+    _capturable: Capturable = field(init=False)
     _derived: dict[Any, Any] = field(factory=dict, init=False)
     _splits: list[Split] = field(factory=list, init=False)
+
+    @_capturable.default
+    def _(self) -> Capturable:
+        return Capturable(self.function)
 
     def __attrs_post_init__(self) -> None:
         me: Any = self
@@ -196,7 +191,8 @@ class Replayer:
     def _capture(self, paths: Paths, search: Search, given: Arguments) -> Any:
         """Capture the function, and compile it if it has done the same before."""
         known = sorted(paths.held, key=lambda path: path is not search.path)
-        before = {path: path.program for path in known}
+        outgrown = [each for each in paths.all if each.free_variables.outgrown()]
+        before = {path: path.program for path in (*known, *outgrown)}
         number = self._calls() + 1
         leaves, others = given.leaves, (*given.args, *given.kwargs.values())
         free = FreeVariables.of(self.function, objects_in(others))
@@ -211,30 +207,25 @@ class Replayer:
                 path.captures.append((number, proof[1]))
                 self._trust(paths, path, free, drawn, leaves)
                 return proof[0]
-        numbers = [one for each in paths.all for one in each.free_variables.numbers]
-        reads = Reads(
-            [each.array for each in numbers if each.changes == FOLLOWED - 1 and not each.holds()]
-        )
+        reads = Reads([x for each in outgrown for x in each.free_variables.nearly_followed()])
         start = perf_counter()
-
-        def captured(function: Function) -> Captured:
-            return capture(
-                function,
-                title(self.function),
-                given,
-                paths.key.names,
-                list(before.values()),
-                self._parameters,
-                free.places(),
-                reads,
-            )
-
-        program, result, same = self._captured(captured, free, given)
+        run = functools.partial(
+            capture,
+            name=title(self.function),
+            given=given,
+            names=paths.key.names,
+            earlier=[before[each] for each in known],
+            outgrown=[before[each] for each in outgrown],
+            parameters=self._parameters,
+            outside=free.places(),
+            reads=reads,
+        )
+        program, result, same = self._capturable.captured(run, free, given)
         seconds = perf_counter() - start
         self._check_bound(free)
         self._look_at(free, program, drawn)
-        for each in paths.all:
-            if each.free_variables.outgrown() and same_program(each.program, program):
+        for each in outgrown:
+            if same is before[each]:
                 self._follow(paths, each, reads)
                 return result
         answers = tuple([guard.answer for guard in program.guards])
@@ -369,89 +360,6 @@ class Replayer:
             self._asks_is = free.asks(asks_identity)
         return self._asks_is
 
-    def _captured(
-        self, captured: Callable[[Function], Captured], free: FreeVariables, given: Arguments
-    ) -> Captured:
-        """Capture the function; or a copy that converts arrays, if it is one that does.
-
-        Raises
-        ------
-        CaptureError
-        """
-        if self._copy is not None:
-            with suppress(NoRuleError):  # it asks what only the function itself is to ask
-                return captured(self._copy)
-        if free.asks(asks_type):
-            found = self._by_copy(captured, given)
-            if found is not None:
-                return found
-            found = captured(self.function)
-            if not self._is_alike(found[1], given):
-                raise CaptureError(
-                    f"{title(self.function)} cannot be compiled: it asks for type(x), which is "
-                    "another one for what is captured; write isinstance(x, np.ndarray)"
-                )
-            return found
-        try:
-            found = captured(self.function)
-        except NoRuleError:
-            raise
-        except (CaptureError, TypeError) as error:
-            in_copies = not isinstance(error, CaptureError) or error.in_copies
-            found = self._by_copy(captured, given) if in_copies else None
-            if found is None:
-                if not isinstance(error, TapeError):
-                    self._require_own(error, given)
-                raise
-            return found
-        filling = any(guard.question is filling_code for guard in found[0].guards)
-        return (filling and self._by_copy(captured, given)) or found
-
-    def _require_own(self, error: Exception, given: Arguments) -> None:
-        """Refuse a function that raises an error where it is captured, and does not by itself.
-
-        Raises
-        ------
-        CaptureError
-        """
-        try:
-            run_eagerly(self.function, given.args, given.kwargs)
-        except Exception:  # which is an error of the function, and raised as it is
-            return
-        *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-        raise CaptureError(
-            f"{title(self.function)} cannot be compiled: what stands for its arguments is given to "
-            f"code that does not take it ({caller(frame)}), which says: {error}; write float(x) or "
-            "int(x) there, which makes a program for each number, or compute with NumPy"
-        ) from error
-
-    def _by_copy(
-        self, captured: Callable[[Function], Captured], given: Arguments
-    ) -> Captured | None:
-        """Capture a copy of the function from now on, if that gives what the function gives."""
-        drawing = any(isinstance(leaf, GENERATORS) for leaf in given.leaves)
-        if self._copy_tried or drawing or not isinstance(self.function, PYTHONS):
-            return None
-        self._copy_tried = True
-        try:
-            copy = adapter("copies").differentiable(self.function)
-            found = captured(copy)
-        except Exception:  # of which the function's own error tells more
-            return None
-        if not self._is_alike(found[1], given):
-            return None
-        self._copy = copy
-        return found
-
-    def _is_alike(self, result: Any, given: Arguments) -> bool:
-        """Tell whether a capture has given what the function gives, in types too."""
-        try:
-            wanted = run_eagerly(self.function, given.args, given.kwargs)
-            check_alike("", result, wanted)
-        except Exception:
-            return False
-        return list(map(type, flatten(result))) == list(map(type, flatten(wanted)))
-
     def _as_it_is(self, why: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the function without being compiled, and count why."""
         self._not_captured[why] = self._not_captured.get(why, 0) + 1
@@ -559,8 +467,6 @@ class Replayer:
         return eager + sum(path.replays + len(path.captures) for path in self._all)
 
 
-PYTHONS = (types.FunctionType, types.MethodType)
-"""What there are copies of."""
 TWICE = "one array is given twice, and the function asks whether one thing is another"
 
 

@@ -86,7 +86,7 @@ def first_difference(program: Program, function: Callable[..., Any], given: "Arg
     for step, other, line in zip(program.steps, now.steps, lines.lines, strict=False):
         with np.errstate(all="ignore"):
             try:
-                what = parted(program, step, ours, now, other, theirs)
+                what = difference_at(program, step, ours, now, other, theirs)
             except Exception as error:
                 what = f"there, the program raises {type(error).__name__}: {error}"
         if what:
@@ -103,7 +103,7 @@ def with_generator_copied(leaf: Any) -> Any:
     return copy.deepcopy(leaf) if isinstance(leaf, GENERATORS) else leaf
 
 
-def parted(
+def difference_at(
     program: Program, step: Step, ours: Values, now: Program, other: Step, theirs: Values
 ) -> str:
     """Run a step of the program and the same of the function; say in what they differ."""
@@ -143,7 +143,7 @@ def check_alike(name: str, ours: Any, theirs: Any, exactly: bool = True) -> None
             f"a replay of {name} gives another structure than the function: {error}"
         ) from None
     for path, wanted, got in pairs:
-        difference = difference_of(got, wanted, same_bits if exactly else same_numbers)
+        difference = difference_of(got, wanted, same_bits if exactly else same_but_rounding)
         if difference:
             where = f" at {path}" if path else ""
             raise ProgramMismatchError(
@@ -209,7 +209,7 @@ def same_bits(one: Any, two: Any) -> Any:
     return same
 
 
-def same_numbers(one: Any, two: Any) -> Any:
+def same_but_rounding(one: Any, two: Any) -> Any:
     """Tell for each element whether rounding may have made the difference, signs of 0 included."""
     same = np.asarray(one == two)
     if one.dtype.kind not in "fc":
@@ -629,5 +629,5 @@ def carried(got: Any, plain: Any, other: Any) -> bool:
     one, two, off = (np.asarray(each) for each in (got, plain, other))
     if one.shape != two.shape or one.dtype.kind not in "fc":
         return bool(np.array_equal(one, two))
-    apart = np.abs(gaps(one, two))[~same_numbers(one, two)]
+    apart = np.abs(gaps(one, two))[~same_but_rounding(one, two)]
     return bool(np.all(apart <= AMPLIFIED * np.max(np.abs(gaps(off, two)), initial=0)))
