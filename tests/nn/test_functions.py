@@ -133,6 +133,27 @@ def test_losses_know_their_reductions(loss: Any) -> None:
         loss(np.ones(2), np.ones(2), reduction="max")
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.bool_, np.int64])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, y: nn.mse_loss(x, y),
+        lambda x, y: nn.l1_loss(x, y),
+        lambda x, y: nn.huber_loss(x, y),
+        lambda x, y: nn.binary_cross_entropy_with_logits(x, np.minimum(y, 1)),
+        lambda x, y: nn.cross_entropy(np.zeros((3, 4)), np.array([0, 1, 2]), weight=x),
+        lambda x, y: nn.nll_loss(np.ones((3, 4)), np.array([0, 1, 2]), weight=x),
+        lambda x, y: nn.avg_pool1d(x, 2),
+        lambda x, y: nn.avg_pool2d(np.stack([x, y]), 2, padding=1, count_include_pad=False),
+        lambda x, y: nn.dropout(x, 0.25, rng=np.random.default_rng(0)),
+        lambda x, y: nn.selu(x),
+    ],
+)
+def test_narrow_integers_do_not_wrap_around(function: Any, dtype: Any) -> None:
+    x, y = np.array([1, 100, 0, 120], dtype), np.array([3, 90, 1, 120], dtype)
+    np.testing.assert_array_equal(function(x, y), function(x.astype(float), y.astype(float)))
+
+
 @pytest.mark.parametrize("loss", PAIRS, ids=lambda f: f.__name__)
 def test_losses_of_nothing_are_refused(loss: Any) -> None:
     with pytest.raises(ShapeError, match=rf"^{loss.__name__}: there is nothing to take the mean"):
