@@ -4,7 +4,7 @@ Each has one formula, which works in place: on the store itself in `step`, on co
 """
 
 import copy
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,7 +12,7 @@ from attrs import Attribute, define, field
 
 from tape_ad.base.arrays.interpreter import is_box
 from tape_ad.base.errors import StoreMismatchError
-from tape_ad.base.trees import by_name, unflatten
+from tape_ad.base.trees import by_name, gives_copies, unflatten
 from tape_ad.optim.clipping import (
     Fitting,
     Plain,
@@ -203,14 +203,14 @@ class Optimizer:
         self, params: Any, pairs: Fitting, columns: list[list[Plain]], count: int, fresh: bool
     ) -> None:
         """Update the parameters one by one; a column has what is kept of one kind for each."""
-        write_back = type(params) is not dict and isinstance(params, MutableMapping)
+        write_back = gives_copies(params)
         for i, (name, p, g) in enumerate(pairs):
             kept = [column[i] for column in columns]
             if p.nbytes <= PIECE and p.dtype.kind == "f":
                 self._update(p, g, kept, np.empty(p.shape, p.dtype), count, fresh)
             else:
                 self._update_in_pieces(p, g, kept, count, fresh)
-            if write_back:  # a store may give out copies
+            if write_back:
                 params[name] = p
 
     def _kinds_used(self) -> tuple[str, ...]:
