@@ -385,7 +385,7 @@ class SGD(Optimizer):
     ) -> None:
         g = decayed(g, p, self.weight_decay)
         if not self.momentum:
-            np.multiply(g, self.lr, out=scratch, dtype=p.dtype)
+            np.multiply(g, self.lr, out=scratch, dtype=p.dtype.type)
             p -= scratch
             return
         [v] = kept
@@ -486,7 +486,7 @@ class Adam(Optimizer):
     ) -> None:
         mean, square = kept[:2]
         mean_kept, square_kept = self.betas
-        np.subtract(g, mean, out=scratch, dtype=p.dtype)
+        np.subtract(g, mean, out=scratch, dtype=p.dtype.type)
         scratch *= 1 - mean_kept
         mean += scratch
         add_square(square, g, square_kept, scratch)
@@ -599,7 +599,7 @@ class RMSprop(Optimizer):
         add_square(square, g, self.alpha, scratch)
         if self.centered:
             mean = kept[-1]
-            np.subtract(g, mean, out=scratch, dtype=p.dtype)
+            np.subtract(g, mean, out=scratch, dtype=p.dtype.type)
             scratch *= 1 - self.alpha
             mean += scratch
             np.multiply(mean, mean, out=scratch)
@@ -609,7 +609,7 @@ class RMSprop(Optimizer):
         else:
             np.sqrt(square, out=scratch)
         scratch += self.eps
-        np.divide(g, scratch, out=scratch, dtype=p.dtype)
+        np.divide(g, scratch, out=scratch, dtype=p.dtype.type)
         if self.momentum:
             velocity = kept[1]
             velocity *= self.momentum
@@ -669,18 +669,18 @@ class Adagrad(Optimizer):
     ) -> None:
         g = decayed(g, p, self.weight_decay)
         [total] = kept
-        np.multiply(g, g, out=scratch, dtype=p.dtype)
+        np.multiply(g, g, out=scratch, dtype=p.dtype.type)
         total += scratch
         np.sqrt(total, out=scratch)
         scratch += self.eps
-        np.divide(g, scratch, out=scratch, dtype=p.dtype)
+        np.divide(g, scratch, out=scratch, dtype=p.dtype.type)
         scratch *= in_dtype_of(p, self.lr / (1 + (count - 1) * self.lr_decay))
         p -= scratch
 
 
 def add_square(square: Plain, g: Plain, share: float, scratch: Plain) -> None:
     """Move a running mean of squares on in place; `scratch` is overwritten."""
-    np.multiply(g, g, out=scratch, dtype=scratch.dtype)
+    np.multiply(g, g, out=scratch, dtype=scratch.dtype.type)
     scratch *= 1 - share
     square *= share
     square += scratch
