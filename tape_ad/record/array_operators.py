@@ -242,7 +242,8 @@ class BitsInPlace(Shifts):
 
 def comparable(other: Any) -> bool:
     """Tell whether something is numbers; equality with all else is for NumPy's arrays to decide."""
-    return isinstance(other, (np.ndarray, np.generic, int, float, complex, ArrayOperators))
+    numbers = (np.ndarray, np.generic, int, float, complex, ArrayOperators)
+    return isinstance(other, numbers) or hasattr(other, "__array_wrap__")  # as PyTorch's has
 
 
 def refuse_complex_power(base: Any, exponent: float) -> None:
