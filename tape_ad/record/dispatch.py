@@ -111,7 +111,10 @@ def constant_value(function: Function, args: tuple[Any, ...], kwargs: Options) -
     """Run a piecewise constant function on the primals, which it must not write to."""
     try:
         if isinstance(function, np.ufunc):  # which writes to nothing without out=
-            out = function(*map(unwrapping, map(primal, args)), **kwargs)
+            values = list(map(primal, args))
+            if not PLAIN_TYPES.issuperset(map(type, values)):
+                values = list(map(without_wrapping, values))
+            out = function(*values, **kwargs)
             if function in EQUALITIES:
                 return with_ties(function, out, *args)
         else:
@@ -124,8 +127,8 @@ def constant_value(function: Function, args: tuple[Any, ...], kwargs: Options) -
         raise_with_name(function, args, error)
 
 
-def unwrapping(value: Any) -> Any:
-    """Take an array that would wrap results, as PyTorch's does bools to uint8, to NumPy's."""
+def without_wrapping(value: Any) -> Any:
+    """Take an array that wraps results, as PyTorch's makes uint8 of bools, to NumPy's."""
     return as_array(value) if hasattr(value, "__array_wrap__") else value
 
 
