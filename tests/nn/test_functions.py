@@ -212,6 +212,15 @@ def test_cross_entropy_of_large_logits_with_every_option() -> None:
     np.testing.assert_allclose(gradients.sum(axis=1), 0, atol=1e-15)
 
 
+@pytest.mark.parametrize("number", [1, np.int64(1), np.uint8(1), np.array(1)])
+@pytest.mark.parametrize("loss", [nn.cross_entropy, nn.nll_loss])
+def test_one_class_number_may_be_a_number_of_any_kind(loss: Any, number: Any) -> None:
+    logits = np.array([2.0, -1.0, 0.5])
+    log_p = logits if loss is nn.nll_loss else nn.log_softmax(logits)
+    recorded = loss(ta.ComputationRecord().tensor(logits), number)
+    np.testing.assert_allclose([loss(logits, number), recorded.item()], -log_p[1], rtol=1e-15)
+
+
 def test_cross_entropy_smoothed_and_ignored_by_hand() -> None:
     logits = np.log([[0.5, 0.25, 0.25], [0.2, 0.3, 0.5]])
     plain = -np.log([0.5, 0.5])
