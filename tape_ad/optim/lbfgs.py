@@ -102,7 +102,7 @@ class LBFGS:
         Raises
         ------
         StoreMismatchError, InPlaceError
-            When a parameter cannot be updated in place, or there is none.
+            When a parameter cannot be updated in place or has two names, or there is none.
         TypeError, SeedError
             When the loss is no handle, or not one real number.
         ImportError

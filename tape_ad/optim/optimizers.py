@@ -83,8 +83,9 @@ class Optimizer:
         TypeError
             When the gradients are no mapping from names to arrays.
         StoreMismatchError
-            When names, shapes or dtypes differ, when a parameter cannot be written to, or when
-            the state belongs to another store or to another kind of optimizer.
+            When names, shapes or dtypes differ, when a parameter cannot be written to, when two
+            names stand for one array, or when the state belongs to another store or to another
+            kind of optimizer.
         InPlaceError
             When the store or the gradients hold handles.
         """
