@@ -4,6 +4,7 @@ import os
 import stat
 import sys
 import types
+from collections import OrderedDict, UserDict
 from pathlib import Path
 from typing import Any, cast
 
@@ -120,6 +121,20 @@ def test_a_tree_comes_back_as_one_like_it(tmp_path: Path, suffix: str) -> None:
         load(path, like={**tree, "hidden": [*tree["hidden"], {"w": np.ones(1)}]})
     with pytest.raises(ConversionError, match=r"'out.0' is a handle"):
         save(path, ta.ComputationRecord().bind(tree) | {"hidden": []})
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_lists_are_not_joined_to_arrays_whatever_mapping_they_are_in(
+    tmp_path: Path, suffix: str
+) -> None:
+    path, layers = tmp_path / f"p{suffix}", [np.ones(2), np.zeros(2)]
+    tree = OrderedDict(layers=layers)
+    save(path, tree)
+    loaded = load(path, like=tree)
+    assert type(loaded) is OrderedDict
+    assert_same(named(loaded), {"layers.0": layers[0], "layers.1": layers[1]})
+    with pytest.raises(DtypeError, match=r"^the parameter 'layers' is a list, and not an array"):
+        save(path, UserDict(tree))
 
 
 def test_a_path_is_given_first(tmp_path: Path) -> None:

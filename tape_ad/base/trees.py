@@ -6,7 +6,7 @@ import functools
 import operator
 import types
 from collections import OrderedDict, UserDict, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, Protocol, TypeVar, overload
 
 import attrs
@@ -383,9 +383,16 @@ def named(tree: Any) -> dict[str, Any]:
 
 def by_name(tree: Any) -> Mapping[str, Any]:
     """Give a tree of arrays as a store: names, with dots for what is nested, and arrays."""
-    if isinstance(tree, Mapping) and (type(tree) is not dict or all(map(is_leaf, tree.values()))):
-        return tree
-    return named(tree)
+    if not isinstance(tree, Mapping):
+        return named(tree)
+    nested = isinstance(tree, dict) and not all(map(is_leaf, tree.values()))
+    return named(tree) if nested else tree
+
+
+def gives_copies(store: Any) -> bool:
+    """Tell whether an array that was changed has to be put back into a store under its name."""
+    own = type(store) is not dict and isinstance(store, MutableMapping)
+    return own and by_name(store) is store
 
 
 def with_names(tree: Any) -> list[tuple[str, Any]]:

@@ -37,6 +37,7 @@ from tape_ad.batching.parts import (
     the_same,
 )
 from tape_ad.record.primals import is_number_like
+from tape_ad.rules.base import as_array
 
 Function = Callable[..., Any]
 Rest = ParamSpec("Rest")
@@ -391,8 +392,8 @@ def answer(
 def to_front(leaf: Any, axis: int) -> Any:
     """Bring the axis of the batch to the front."""
     if type(leaf) is not np.ndarray:
-        leaf = below_records(leaf)
-        if isinstance(leaf, np.generic) or not hasattr(leaf, "ndim"):
+        leaf = below_records(as_array(leaf))
+        if isinstance(leaf, np.generic):
             leaf = np.asarray(leaf)
     return leaf if axis % leaf.ndim == 0 else np.moveaxis(leaf, axis, 0)
 

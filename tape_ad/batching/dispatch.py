@@ -382,10 +382,10 @@ def assigned_out(
         args = in_dtype_of(targets[0], function, args, kwargs)
     if kwargs.get("where", True) is not True and targets[0] is not None:
         where = kwargs.pop("where")
-        result = call(function, args, kwargs)
+        result = interpreter.call(function, args, kwargs)  # of which nothing need be batched
         result = call(np.where, (where, result, targets[0]))
     else:
-        result = call(function, args, kwargs)
+        result = interpreter.call(function, args, kwargs)
     return assign_outputs(function, out, result, assign)
 
 

@@ -47,7 +47,7 @@ def item_of_all(batch: Batch, x: Any, key: Any) -> Any:
     if not is_of(x, batch) and any(is_mask(entry, batch) for entry in entries):
         x = BatchedArray(spread(batch, x), batch)
     whole, order = key_of_all(batch, x, key)
-    out = x.stack[whole] if is_of(x, batch) else x[whole]
+    out = lift(x.stack if is_of(x, batch) else x)[whole]  # a plain one cannot ask a traced key
     return out if order is None else np.moveaxis(out, *order)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from tape_ad.errors import StoreMismatchError
 from tape_ad.extend.packages import extra, listed
 from tape_ad.nn.layers import Embedding
+from tape_ad.nn.normalization import LayerNorm
 from tape_ad.nn.stores import Layer, check_shape, distinct, stored
 
 __all__ = ["from_state_dict", "to_state_dict"]
@@ -20,7 +21,8 @@ def to_state_dict(
 ) -> dict[str, Any]:
     """Write the parameters of layers as PyTorch's modules of these names have them.
 
-    A dense matrix is (inputs, outputs) here, and (outputs, inputs) there.
+    A dense matrix is (inputs, outputs) here, and (outputs, inputs) there; so any weight of two axes
+    is transposed, but for those of `Embedding` and `LayerNorm`.
 
     Parameters
     ----------
@@ -40,7 +42,7 @@ def to_state_dict(
     Raises
     ------
     MissingParameterError, StoreMismatchError
-        When a parameter is not in the store, or has another shape.
+        When a parameter is not in the store, or has another shape, or two would have one name.
     MissingExtraError
         Where PyTorch is not installed.
 
@@ -115,11 +117,25 @@ def from_state_dict(
 def matched(
     layer: Any, names: Mapping[str, str]
 ) -> Iterator[tuple[str, str, bool, tuple[int, ...]]]:
-    """Yield each parameter's name here and there, whether it is transposed, and its shape here."""
+    """Yield each parameter's name here and there, whether it is transposed, and its shape here.
+
+    Raises
+    ------
+    StoreMismatchError
+        When two parameters have one name there.
+    """
+    ours: dict[str, str] = {}
     for each in distinct(layer):
         for name, parameter in each.own_parameters.items():
-            turned = len(parameter.shape) == 2 and not isinstance(each, Embedding)
-            yield name, renamed(each, name, names), turned, parameter.shape
+            turned = len(parameter.shape) == 2 and not isinstance(each, (Embedding, LayerNorm))
+            theirs = renamed(each, name, names)
+            other = ours.setdefault(theirs, name)
+            if other != name:
+                raise StoreMismatchError(
+                    f"both {other!r} and {name!r} would be {theirs!r}; let names= give each layer "
+                    "a module of its own"
+                )
+            yield name, theirs, turned, parameter.shape
 
 
 def renamed(layer: Layer, name: str, names: Mapping[str, str]) -> str:

@@ -26,6 +26,7 @@ from tape_ad.nn.stores import (
     positive,
     probability,
 )
+from tape_ad.rules.nn.activations import inexact
 from tape_ad.rules.nn.affine import linear
 
 __all__ = [
@@ -333,7 +334,7 @@ def dropout(x: Array, p: float = 0.5, training: bool = True, *, rng: Rng = None)
             "dropout in training needs a generator to choose with; write layer(store, x, rng=rng, "
             "training=True) or dropout(x, p, rng=rng)"
         )
-    x = as_array(x)
+    x = inexact(as_array(x))
     kept = rng.random(x.shape, np.float32) >= p
     scale = 0.0 if p == 1 else 1 / (1 - p)
     return x * np.where(kept, x.dtype.type(scale), x.dtype.type(0))

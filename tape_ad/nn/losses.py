@@ -13,7 +13,7 @@ from tape_ad.extend.arrays import Array, as_array, as_constant, item
 from tape_ad.nn.calls import of_two
 from tape_ad.nn.stores import check_probability, is_number
 from tape_ad.rules.nn import cross_entropies
-from tape_ad.rules.nn.activations import log_softmax, real
+from tape_ad.rules.nn.activations import floats, inexact, log_softmax, real
 from tape_ad.rules.nn.cross_entropies import checked_batch, places
 from tape_ad.rules.nn.rectifiers import softplus
 
@@ -90,7 +90,7 @@ def cross_entropy(
     shares = targets
     if numbers:
         shares = np.equal(targets[..., None], np.arange(classes)).astype(logits.dtype)
-    each = np.ones(classes, logits.dtype) if weight is None else as_constant(weight)
+    each = np.ones(classes, logits.dtype) if weight is None else weights_of(weight)
     counted = item(each, targets) * kept if numbers else np.ones(targets.shape[:-1], logits.dtype)
     if label_smoothing:
         shares = shares * (1 - label_smoothing) + label_smoothing / classes
@@ -135,14 +135,14 @@ def nll_loss(
     >>> nll_loss(np.log([[0.5, 0.5], [0.25, 0.75]]), np.array([0, 0]), reduction="sum")
     np.float64(2.0794415416798357)
     """
-    log_p = real(log_p, "nll_loss")
+    log_p = floats(log_p, "nll_loss")
     targets = as_constant(targets)
     if targets.dtype.kind not in "iu":
         raise TypeError(f"nll_loss: the targets must be class numbers, got dtype {targets.dtype}")
     kept = np.not_equal(targets, ignore_index)
     targets = np.where(kept, targets, 0)
     checked_batch(log_p, targets)
-    each = np.ones(log_p.shape[-1], log_p.dtype) if weight is None else as_constant(weight)
+    each = np.ones(log_p.shape[-1], log_p.dtype) if weight is None else weights_of(weight)
     counted = item(each, targets) * kept
     picked = log_p[places(targets)]
     losses = -counted * np.where(np.equal(counted, 0), 0, picked)
@@ -331,9 +331,14 @@ def beside(share: Array, log_p: Array) -> Array:
     return np.where(np.equal(share, 0) & np.isneginf(log_p), 0, log_p)
 
 
+def weights_of(weight: Any) -> Array:
+    """Take the weights of the classes, which nothing is differentiated by."""
+    return inexact(as_constant(weight))
+
+
 def checked_pair(name: str, x: Any, target: Any) -> tuple[Array, Array]:
     """Refuse two arrays that would broadcast: (n,) beside (n, 1) is hardly ever meant."""
-    x, target = real(x, name), real(target, name)
+    x, target = floats(x, name), real(target, name)
     if x.shape != target.shape:
         raise ShapeError(
             f"{name}: the input has shape {x.shape}, but the target has {target.shape}; reshape "

@@ -10,7 +10,7 @@ from tape_ad.extend.arrays import Array, as_array
 from tape_ad.nn.calls import Params, Rng
 from tape_ad.nn.convolutions import Lengths, as_lengths, at_least, lengths, windows_of
 from tape_ad.nn.stores import Layer
-from tape_ad.rules.nn.activations import real
+from tape_ad.rules.nn.activations import inexact, real
 from tape_ad.rules.nn.pooling import largest, sum_of_windows
 
 __all__ = [
@@ -205,7 +205,7 @@ def avg_pool(
 ) -> Array:
     """Average over windows in one or two dimensions, for `avg_pool1d` and `avg_pool2d`."""
     name = f"avg_pool{rank}d"
-    x = as_array(x)
+    x = inexact(as_array(x))
     kernel = checked_kernel(name, rank, kernel_size, padding)
     windows = windows_of(name, x, kernel, kernel if stride is None else stride, padding, 1)
     count: Any = windows.taps

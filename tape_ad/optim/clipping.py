@@ -1,6 +1,6 @@
 """Maps of gradients: whether they fit a store, and clipping of those that are too large."""
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -56,7 +56,27 @@ def fitting(params: Any, gradients: Any) -> Fitting:
                 gradients = computed(dict(gradients))
             g = checked_gradient(name, p, gradients[name])
         pairs.append((name, p, g))
+    check_apart([name for name, _, _ in pairs], [p for _, p, _ in pairs])
     return pairs
+
+
+def check_apart(names: Sequence[str], arrays: Sequence[Plain]) -> None:
+    """Refuse one array under two names: each would get a step of its own, by a part of the slope.
+
+    Raises
+    ------
+    StoreMismatchError
+    """
+    if len(set(map(id, arrays))) == len(arrays):
+        return
+    first: dict[int, str] = {}
+    for name, array in zip(names, arrays, strict=True):
+        other = first.setdefault(id(array), name)
+        if other != name:
+            raise StoreMismatchError(
+                f"the parameters {other!r} and {name!r} are one array; keep it under one name, and "
+                "use that wherever it is shared: p['w'] twice, or one layer twice"
+            )
 
 
 def check_parameter(name: str, p: Any) -> None:

@@ -1,14 +1,20 @@
 """L-BFGS, by SciPy: for losses without chance in them, where every evaluation is the same."""
 
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable
 from typing import Any
 
 from attrs import define, field, frozen
 
 from tape_ad.base.errors import StoreMismatchError, extra
-from tape_ad.base.trees import by_name, flatten, unflatten
+from tape_ad.base.trees import by_name, flatten, gives_copies, unflatten
 from tape_ad.base.vectors import arrays_of, vector_of
-from tape_ad.optim.clipping import Plain, at_least_one, at_least_zero, check_parameter
+from tape_ad.optim.clipping import (
+    Plain,
+    at_least_one,
+    at_least_zero,
+    check_apart,
+    check_parameter,
+)
 from tape_ad.record.record import ComputationRecord
 from tape_ad.record.tensor import Tensor
 
@@ -96,7 +102,7 @@ class LBFGS:
         Raises
         ------
         StoreMismatchError, InPlaceError
-            When a parameter cannot be updated in place, or there is none.
+            When a parameter cannot be updated in place or has two names, or there is none.
         TypeError, SeedError
             When the loss is no handle, or not one real number.
         ImportError
@@ -109,6 +115,7 @@ class LBFGS:
             raise StoreMismatchError("LBFGS: the store is empty, so there is nothing to minimise")
         for name, p in start.items():
             check_parameter(name, p)
+        check_apart(list(start), list(start.values()))
 
         def evaluate(x: Plain) -> tuple[float, Plain]:
             p = ComputationRecord().bind(unflatten(params, arrays_of(x, start.values())))
@@ -135,10 +142,10 @@ class LBFGS:
                 "maxcor": self.history_size,
             },
         )
-        gives_copies = type(params) is not dict and isinstance(params, MutableMapping)
+        write_back = gives_copies(params)
         for name, array in zip(start, arrays_of(result.x, start.values()), strict=True):
             start[name][...] = array
-            if gives_copies:
+            if write_back:
                 params[name] = start[name]
         return Minimum(
             loss=float(result.fun),

@@ -4,7 +4,7 @@ Each has one formula, which works in place: on the store itself in `step`, on co
 """
 
 import copy
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,7 +12,7 @@ from attrs import Attribute, define, field
 
 from tape_ad.base.arrays.interpreter import is_box
 from tape_ad.base.errors import StoreMismatchError
-from tape_ad.base.trees import by_name, unflatten
+from tape_ad.base.trees import by_name, gives_copies, unflatten
 from tape_ad.optim.clipping import (
     Fitting,
     Plain,
@@ -83,8 +83,9 @@ class Optimizer:
         TypeError
             When the gradients are no mapping from names to arrays.
         StoreMismatchError
-            When names, shapes or dtypes differ, when a parameter cannot be written to, or when
-            the state belongs to another store or to another kind of optimizer.
+            When names, shapes or dtypes differ, when a parameter cannot be written to, when two
+            names stand for one array, or when the state belongs to another store or to another
+            kind of optimizer.
         InPlaceError
             When the store or the gradients hold handles.
         """
@@ -203,14 +204,14 @@ class Optimizer:
         self, params: Any, pairs: Fitting, columns: list[list[Plain]], count: int, fresh: bool
     ) -> None:
         """Update the parameters one by one; a column has what is kept of one kind for each."""
-        write_back = type(params) is not dict and isinstance(params, MutableMapping)
+        write_back = gives_copies(params)
         for i, (name, p, g) in enumerate(pairs):
             kept = [column[i] for column in columns]
             if p.nbytes <= PIECE and p.dtype.kind == "f":
                 self._update(p, g, kept, np.empty(p.shape, p.dtype), count, fresh)
             else:
                 self._update_in_pieces(p, g, kept, count, fresh)
-            if write_back:  # a store may give out copies
+            if write_back:
                 params[name] = p
 
     def _kinds_used(self) -> tuple[str, ...]:
@@ -385,7 +386,7 @@ class SGD(Optimizer):
     ) -> None:
         g = decayed(g, p, self.weight_decay)
         if not self.momentum:
-            np.multiply(g, self.lr, out=scratch, dtype=p.dtype)
+            np.multiply(g, self.lr, out=scratch, dtype=p.dtype.type)
             p -= scratch
             return
         [v] = kept
@@ -486,7 +487,7 @@ class Adam(Optimizer):
     ) -> None:
         mean, square = kept[:2]
         mean_kept, square_kept = self.betas
-        np.subtract(g, mean, out=scratch, dtype=p.dtype)
+        np.subtract(g, mean, out=scratch, dtype=p.dtype.type)
         scratch *= 1 - mean_kept
         mean += scratch
         add_square(square, g, square_kept, scratch)
@@ -599,7 +600,7 @@ class RMSprop(Optimizer):
         add_square(square, g, self.alpha, scratch)
         if self.centered:
             mean = kept[-1]
-            np.subtract(g, mean, out=scratch, dtype=p.dtype)
+            np.subtract(g, mean, out=scratch, dtype=p.dtype.type)
             scratch *= 1 - self.alpha
             mean += scratch
             np.multiply(mean, mean, out=scratch)
@@ -609,7 +610,7 @@ class RMSprop(Optimizer):
         else:
             np.sqrt(square, out=scratch)
         scratch += self.eps
-        np.divide(g, scratch, out=scratch, dtype=p.dtype)
+        np.divide(g, scratch, out=scratch, dtype=p.dtype.type)
         if self.momentum:
             velocity = kept[1]
             velocity *= self.momentum
@@ -669,18 +670,18 @@ class Adagrad(Optimizer):
     ) -> None:
         g = decayed(g, p, self.weight_decay)
         [total] = kept
-        np.multiply(g, g, out=scratch, dtype=p.dtype)
+        np.multiply(g, g, out=scratch, dtype=p.dtype.type)
         total += scratch
         np.sqrt(total, out=scratch)
         scratch += self.eps
-        np.divide(g, scratch, out=scratch, dtype=p.dtype)
+        np.divide(g, scratch, out=scratch, dtype=p.dtype.type)
         scratch *= in_dtype_of(p, self.lr / (1 + (count - 1) * self.lr_decay))
         p -= scratch
 
 
 def add_square(square: Plain, g: Plain, share: float, scratch: Plain) -> None:
     """Move a running mean of squares on in place; `scratch` is overwritten."""
-    np.multiply(g, g, out=scratch, dtype=scratch.dtype)
+    np.multiply(g, g, out=scratch, dtype=scratch.dtype.type)
     scratch *= 1 - share
     square *= share
     square += scratch

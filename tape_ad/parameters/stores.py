@@ -25,7 +25,7 @@ from tape_ad.base.errors import (
     StoreMismatchError,
     extra,
 )
-from tape_ad.base.trees import by_name, unflatten, with_names
+from tape_ad.base.trees import by_name, is_leaf, unflatten, with_names
 from tape_ad.record.inspection.pages.figures import Summary
 from tape_ad.record.primals import primal
 from tape_ad.record.tensor import Tensor
@@ -434,6 +434,11 @@ def checked_array(name: str, value: Any) -> Plain:
         raise ConversionError(
             f"the parameter {name!r} is a handle, and a file cannot hold one; save the plain store "
             "that rec.bind was given, or .data for its value"
+        )
+    if not is_leaf(value):
+        raise DtypeError(
+            f"the parameter {name!r} is a {type(value).__name__}, and not an array; save what is "
+            "nested in dicts, lists and tuples as a dict: dict(params)"
         )
     if isinstance(value, np.ma.MaskedArray):
         raise DtypeError(

@@ -250,8 +250,10 @@ def comparable(other: Any) -> bool:
     """Tell whether something is numbers; equality with all else is for NumPy's arrays to decide."""
     if isinstance(other, (list, tuple)):
         return np.asarray(other).dtype.kind not in "SUV"
-    kinds = (np.ndarray, np.generic, int, float, complex, ArrayOperators)
-    return isinstance(other, kinds) or is_sparse(other)
+    numbers = (np.ndarray, np.generic, int, float, complex, ArrayOperators)
+    if isinstance(other, numbers) or is_sparse(other):
+        return True
+    return hasattr(other, "__array_wrap__")  # as PyTorch's arrays have
 
 
 def refuse_complex_power(base: Any, exponent: float) -> None:

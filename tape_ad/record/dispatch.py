@@ -67,7 +67,7 @@ from tape_ad.record.ties import (
     with_ties,
 )
 from tape_ad.rules import FAST_RULES, entry_of
-from tape_ad.rules.base import Constant, Derivation, Entry, Filled, Rule, refuse
+from tape_ad.rules.base import Constant, Derivation, Entry, Filled, Rule, as_array, refuse
 from tape_ad.rules.maps import Array, Chain, Index
 from tape_ad.rules.maps.memory import Window
 from tape_ad.rules.numpy.indexing import filled_key
@@ -111,7 +111,10 @@ def constant_value(function: Function, args: tuple[Any, ...], kwargs: Options) -
     """Run a piecewise constant function on the primals, which it must not write to."""
     try:
         if isinstance(function, np.ufunc):  # which writes to nothing without out=
-            out = function(*map(primal, args), **kwargs)
+            values = list(map(primal, args))
+            if not PLAIN_TYPES.issuperset(map(type, values)):
+                values = list(map(without_wrapping, values))
+            out = function(*values, **kwargs)
             if function in EQUALITIES:
                 return with_ties(function, out, *args)
         else:
@@ -122,6 +125,11 @@ def constant_value(function: Function, args: tuple[Any, ...], kwargs: Options) -
         if "read-only" in str(error):
             refuse(function_name(function), out="by position")
         raise_with_name(function, args, error)
+
+
+def without_wrapping(value: Any) -> Any:
+    """Take an array that wraps results, as PyTorch's makes uint8 of bools, to NumPy's."""
+    return as_array(value) if hasattr(value, "__array_wrap__") else value
 
 
 def checked_constant(function: Function, out: Any) -> Any:

@@ -16,6 +16,7 @@ from tape_ad.base.arrays.overridable import (
 )
 from tape_ad.base.errors import SeedError
 from tape_ad.base.trees import paired
+from tape_ad.rules.base import as_array
 from tape_ad.rules.maps import Array, add_reduce
 
 ndarray = np.ndarray
@@ -171,8 +172,7 @@ def fitted(
     SeedError
         When shape or dtype do not fit.
     """
-    value = below_records(value) if hasattr(value, "shape") else asarray(value)
-    value = lift(value)
+    value = lift(below_records(as_array(value)))
     shape, dtype = shape_of(space), inexact(space)
     ndim = value.ndim - len(shape)
     if ndim < 0 or value.shape[ndim:] != shape or stack not in (None, value.shape[:ndim]):

@@ -426,16 +426,14 @@ def refuse(name: str, **arguments: Any) -> None:
 
 
 def as_array(x: Any) -> Array:
-    """Take a list or a number to an array; handles and arrays stay as they are.
+    """Take a list, a number or PyTorch's array to one; what has NumPy's dtypes stays as it is.
 
     Examples
     --------
     >>> as_array([1, 2])
     array([1, 2])
     """
-    if hasattr(x, "ndim"):
-        return x
-    return asarray(x)
+    return x if isinstance(getattr(x, "dtype", None), np.dtype) else asarray(x)
 
 
 def as_constant(x: Any) -> Array:

@@ -1036,6 +1036,26 @@ def test_an_array_to_write_to_may_be_given_by_position(fill: Any) -> None:
     assert ta.batched(filled)(X).tolist() == [filled(x).tolist() for x in X]
 
 
+def test_a_batch_that_is_compiled_picks_from_what_is_alike_for_all() -> None:
+    def largest(x: Array) -> Array:
+        return np.sum(ta.nn.max_pool1d(x, 2, 1) ** 2)
+
+    slopes = ta.compile(ta.batched(ta.grad(largest)))
+    np.testing.assert_array_equal(slopes(X), [ta.grad(largest)(x) for x in X])
+
+
+def test_what_is_alike_for_all_is_computed_into_an_array_of_the_batch_at_once() -> None:
+    def written(x: Array) -> Array:
+        ones, y = np.ones(3), np.copy(x)
+        np.add(ones, ones, out=y, where=np.array([True, False, True]))
+        np.cumsum(ones, out=y[:3])
+        return y + x
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(ta.batched(written)(X), [written(x) for x in X])
+
+
 def add_to_one(x: Array) -> Array:
     y = np.zeros(3)
     y += x

@@ -133,6 +133,27 @@ def test_losses_know_their_reductions(loss: Any) -> None:
         loss(np.ones(2), np.ones(2), reduction="max")
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.bool_, np.int64])
+@pytest.mark.parametrize(
+    "function",
+    [
+        nn.mse_loss,
+        nn.l1_loss,
+        nn.huber_loss,
+        lambda x, y: nn.binary_cross_entropy_with_logits(x, np.minimum(y, 1)),
+        lambda x, y: nn.cross_entropy(np.zeros((3, 4)), np.array([0, 1, 2]), weight=x),
+        lambda x, y: nn.nll_loss(np.ones((3, 4)), np.array([0, 1, 2]), weight=x),
+        lambda x, y: nn.avg_pool1d(x, 2),
+        lambda x, y: nn.avg_pool2d(np.stack([x, y]), 2, padding=1, count_include_pad=False),
+        lambda x, y: nn.dropout(x, 0.25, rng=np.random.default_rng(0)),
+        lambda x, y: nn.selu(x),
+    ],
+)
+def test_narrow_integers_do_not_wrap_around(function: Any, dtype: Any) -> None:
+    x, y = np.array([1, 100, 0, 120], dtype), np.array([3, 90, 1, 120], dtype)
+    np.testing.assert_array_equal(function(x, y), function(x.astype(float), y.astype(float)))
+
+
 @pytest.mark.parametrize("loss", PAIRS, ids=lambda f: f.__name__)
 def test_losses_of_nothing_are_refused(loss: Any) -> None:
     with pytest.raises(ShapeError, match=rf"^{loss.__name__}: there is nothing to take the mean"):
@@ -189,6 +210,15 @@ def test_cross_entropy_of_large_logits_with_every_option() -> None:
     assert np.isfinite(gradients).all()
     np.testing.assert_array_equal(gradients[2], 0)
     np.testing.assert_allclose(gradients.sum(axis=1), 0, atol=1e-15)
+
+
+@pytest.mark.parametrize("number", [1, np.int64(1), np.uint8(1), np.array(1)])
+@pytest.mark.parametrize("loss", [nn.cross_entropy, nn.nll_loss])
+def test_one_class_number_may_be_a_number_of_any_kind(loss: Any, number: Any) -> None:
+    logits = np.array([2.0, -1.0, 0.5])
+    log_p = logits if loss is nn.nll_loss else nn.log_softmax(logits)
+    recorded = loss(ta.ComputationRecord().tensor(logits), number)
+    np.testing.assert_allclose([loss(logits, number), recorded.item()], -log_p[1], rtol=1e-15)
 
 
 def test_cross_entropy_smoothed_and_ignored_by_hand() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.errors import InPlaceError, StoreMismatchError
-from tape_ad.optim import SGD, Adagrad, Adam, AdamW, Optimizer, RMSprop
+from tape_ad.optim import LBFGS, SGD, Adagrad, Adam, AdamW, Optimizer, RMSprop
 
 Array = np.ndarray[Any, Any]
 Maker = Callable[..., Optimizer]
@@ -177,6 +177,18 @@ def test_the_state_of_another_run_is_refused(state: dict[str, Array], message: s
     assert str(raised.value) == message
     assert optimizer.state.keys() == state.keys()
     np.testing.assert_array_equal(params["w"], [1.0, 1.0])
+
+
+def test_one_array_under_two_names_is_refused(maker: Maker) -> None:
+    shared = np.ones(2)
+    params = {"out": np.zeros(2), "decoder": shared, "encoder": shared}
+    gradients = {name: np.ones(2) for name in params}
+    message = r"^the parameters 'decoder' and 'encoder' are one array; keep it under one name"
+    with pytest.raises(StoreMismatchError, match=message):
+        maker().step(params, gradients)
+    with pytest.raises(StoreMismatchError, match=message):
+        LBFGS().minimize(params, lambda p: np.sum(p["encoder"] ** 2 + p["decoder"]))
+    np.testing.assert_array_equal(shared, [1.0, 1.0])
 
 
 def test_gradients_have_to_be_asked_for() -> None:

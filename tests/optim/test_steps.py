@@ -54,7 +54,7 @@ def test_a_step_of_what_a_record_gives() -> None:
     np.testing.assert_array_equal(params["w"], [[0.5], [1.5]])
 
 
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.complex64])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.complex64, ">f8"])
 @pytest.mark.parametrize("gradient_dtype", [np.float64, np.float32, np.int64, np.bool_])
 def test_the_dtype_of_the_parameter_stays(
     dtype: type[Any], gradient_dtype: type[Any], maker: Maker

@@ -1,5 +1,6 @@
 """Parameters in trees of any kind: lists, nested dicts, classes, one array."""
 
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +28,7 @@ def arrays() -> list[Any]:
 
 TREES: dict[str, Callable[[Any, Any, Any], Any]] = {
     "list": lambda a, b, c: [a, b, c],
+    "dict of its own class": lambda a, b, c: OrderedDict(hidden=[a, b], out=c),
     "nested": lambda a, b, c: {"hidden": {"weight": a}, "out": (b, [c])},
     "class": lambda a, b, c: {"line": Line(a, b), "rest": c},
 }

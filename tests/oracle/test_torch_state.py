@@ -68,6 +68,17 @@ def test_embeddings_stay_as_they_are_and_names_may_be_paths() -> None:
     np.testing.assert_array_equal(state["head.weight"], store["head.weight"].T)
 
 
+def test_the_weight_of_a_normalization_is_no_dense_matrix() -> None:
+    layer = nn.LayerNorm("norm", (3, 6))
+    store = nn.init(layer, np.random.default_rng(0))
+    store["norm.weight"] = np.random.default_rng(1).normal(size=(3, 6))
+    module = torch.nn.LayerNorm((3, 6)).double()
+    module.load_state_dict(to_state_dict(layer, store, {"norm": ""}))
+    np.testing.assert_allclose(layer(store, X), module(torch.tensor(X)).detach(), rtol=1e-10)
+    back = from_state_dict(layer, module.state_dict(), {"norm": ""})
+    np.testing.assert_array_equal(back["norm.weight"], store["norm.weight"])
+
+
 def test_what_does_not_fit_is_refused() -> None:
     layer = nn.Linear("a", 2, 3)
     with pytest.raises(MissingParameterError, match=r"'a\.weight'"):
@@ -75,5 +86,8 @@ def test_what_does_not_fit_is_refused() -> None:
     weight, bias = np.ones((3, 2)), np.ones(3)
     with pytest.raises(StoreMismatchError, match=r"missing \['a\.bias'\], unknown \['b'\]"):
         from_state_dict(layer, {"a.weight": weight, "b": bias})
+    layers = [layer, nn.Linear("b", 2, 3)]
+    with pytest.raises(StoreMismatchError, match=r"both 'a.weight' and 'b.weight' would be 'w.w"):
+        to_state_dict(layers, nn.init(layers, np.random.default_rng(0)), {"a": "w", "b": "w"})
     with pytest.raises(StoreMismatchError, match="has shape"):
         from_state_dict(layer, {"a.weight": weight.T, "a.bias": bias})

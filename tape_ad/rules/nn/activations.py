@@ -247,8 +247,12 @@ def real(x: Any, name: str) -> Array:
 
 def floats(x: Any, name: str) -> Array:
     """Convert integers to floats, and refuse complex numbers."""
-    x = real(x, name)
-    return x if x.dtype.kind == "f" else x.astype(np.float64)
+    return inexact(real(x, name))
+
+
+def inexact(x: Array) -> Array:
+    """Convert integers and bools to floats, as sums and products of a narrow dtype wrap around."""
+    return x if x.dtype.kind in "fc" else x.astype(np.float64)
 
 
 @define(eq=False, repr=False)

@@ -86,9 +86,11 @@ def one_hot(chosen: tuple[Array, ...], classes: int) -> Array:
 
 
 def places(targets: Array) -> tuple[Array, ...]:
-    """Make the index that picks from each row of logits the one of its class."""
+    """Make the index that picks from each row of logits the one of its class, as a copy."""
     if targets.ndim == 1:  # what nearly all batches are
         return np.arange(targets.size), targets
+    if isinstance(targets, np.generic):  # at which an array has a view
+        targets = np.asarray(targets)
     return (*np.indices(targets.shape, sparse=True), targets)
 
 

@@ -22,6 +22,7 @@ from tape_ad.rules.nn.activations import (
     blocks,
     either,
     exponential,
+    floats,
     logistic_slope,
     reach,
     real,
@@ -211,7 +212,7 @@ def elu(x: Array, /, alpha: float = 1.0) -> Array:
     >>> elu(np.array([-1e4, 0.0, 2.0]))
     array([-1.,  0.,  2.])
     """
-    return bent(real(x, "elu"), alpha, 1.0)
+    return bent(floats(x, "elu"), alpha, 1.0)
 
 
 @activation(lambda out, x: bent_partial(x, SELU_ALPHA, SELU_SCALE))
@@ -236,7 +237,7 @@ def selu(x: Array, /) -> Array:
     >>> selu(np.array([-1e4, 0.0, 1.0])).round(4)
     array([-1.7581,  0.    ,  1.0507])
     """
-    return bent(real(x, "selu"), SELU_ALPHA, SELU_SCALE)
+    return bent(floats(x, "selu"), SELU_ALPHA, SELU_SCALE)
 
 
 def gelu_gate(x: Array, approximate: str) -> Array:
