@@ -10,18 +10,11 @@ from attrs import frozen
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, Shape, as_array, fill
-from tape_ad.extend.maps import Chain, Deferred, LinearMap, Negate, Reshape
+from tape_ad.extend.maps import Chain, Deferred, Index, LinearMap, Negate, Reshape
 from tape_ad.extend.rules import Constant, Entry, add_facts, arguments_of, each, overridable
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.ndimage.extension import (
-    MODES,
-    OUTSIDE,
-    InSignal,
-    InWindow,
-    extension,
-    picking,
-    slid,
-)
+from tape_ad.scipy.ndimage.extension import MODES, OUTSIDE, extension, picking
+from tape_ad.scipy.signal.convolution import Convolution, convolved, reversed_axes
 from tape_ad.scipy.stand_ins import stands_for
 
 KERNELS = scipy.ndimage._nd_image
@@ -66,6 +59,11 @@ class Window:
     shape: Shape
     before: tuple[int, ...]
     mode: int
+
+    @property
+    def start(self) -> tuple[int, ...]:
+        """Where in a convolution the window lies inside of the image."""
+        return tuple(m - 1 for m in self.shape)
 
     def extension(self, shape: Shape) -> Any:
         """Make the map that extends an image by what the window reaches."""
@@ -192,16 +190,28 @@ def gaussian_weights(sigma: Array, order: int, radius: int) -> Array:
 # The rules
 
 
+def slid(image: Array, weights: Array, window: Window) -> Array:
+    """Correlate an image that is extended already, by sliding weights over it."""
+    turned = reversed_axes(weights.reshape(window.shape), len(window.shape))
+    size = tuple(n - m + 1 for n, m in zip(image.shape, window.shape, strict=True))
+    return convolved(image, turned, window.start, size, "slid")
+
+
 def in_image(window: Window, shape: Shape, weights: Array) -> LinearMap:
     """Make the map of a filter in what is filtered."""
-    return Chain((window.extension(shape), InSignal(weights.reshape(window.shape), len(shape))))
+    extended = window.extension(shape)
+    turned = reversed_axes(weights.reshape(window.shape), len(shape))
+    whole = tuple(n + m - 1 for n, m in zip(shape, window.shape, strict=True))
+    return Chain((extended, Convolution(turned, whole, shape, window.start, "slid")))
 
 
 def in_weights(window: Window, image: Array, weights: Array, cval: Array) -> LinearMap:
     """Make the map of a filter in its weights."""
-    shape = image.shape
+    shape, size = image.shape, window.shape
     extended = window.extension(shape).push(image) + window.surrounding(shape) * cval
-    return Chain((Reshape(weights.shape, window.shape), InWindow(extended, len(shape))))
+    turning = Index((slice(None, None, -1),) * len(shape), size, size)
+    convolution = Convolution(extended, size, shape, window.start, "slid")
+    return Chain((Reshape(weights.shape, size), turning, convolution))
 
 
 def correlated_partial(
@@ -215,8 +225,7 @@ def correlated_partial(
         return Deferred(in_image, (window, image.shape, weights))
     if position == 1:
         return Deferred(in_weights, (window, image, weights, cval))
-    beyond = window.surrounding(image.shape)
-    return slid(beyond, weights.reshape(window.shape), rank=image.ndim)
+    return slid(window.surrounding(image.shape), weights, window)
 
 
 def mean_partial(
@@ -237,7 +246,7 @@ def correlated_body(image: Array, weights: Array, cval: Array, passing: Passing)
     window = passing.window(image.ndim, weights.shape)
     beyond = window.surrounding(image.shape)
     extended = np.where(beyond, cval, window.extension(image.shape).push(image))
-    return slid(extended, weights.reshape(window.shape), rank=image.ndim).astype(passing.dtype)
+    return slid(extended, weights, window).astype(passing.dtype)
 
 
 def averaged_body(image: Array, cval: Array, size: int, passing: Passing) -> Array:

@@ -4,6 +4,7 @@ It is bilinear, and its adjoint in one operand is another section of a convoluti
 cotangent with the conjugate of the other operand, which is turned round on every axis.
 """
 
+import itertools
 import math
 from typing import Any, ClassVar
 
@@ -36,7 +37,8 @@ def convolved(a: Array, b: Array, /, start: Shape, size: Shape, method: str = "a
     start, size : tuple of int
         The section, one number for each of the axes. What is beyond the convolution is 0.
     method : str
-        "auto", "direct", "fft" or "oa" (overlap and add), as in SciPy.
+        "auto", "direct", "fft" or "oa" (overlap and add), as in SciPy; or "slid", which is several
+        times as quick as the direct way for small windows on arrays of several axes.
 
     Returns
     -------
@@ -50,7 +52,7 @@ def convolved(a: Array, b: Array, /, start: Shape, size: Shape, method: str = "a
         return np.zeros((*stack, *size), dtype)
     full = tuple(n + m - 1 for n, m in zip(one, other, strict=True))
     costs = [math.prod(x) * math.prod(y) for x, y in ((one, other), (size, other), (size, one))]
-    way = costs.index(min(costs))
+    way = costs.index(min(costs[1:] if method == "slid" else costs), int(method == "slid"))
     inside = all(s >= 0 and s + k <= f for s, k, f in zip(start, size, full, strict=True))
     if way == 0 and inside:
         whole = stacked(a, b, rank, "full", method)
@@ -81,6 +83,8 @@ def cropped(a: Array, first: Shape, size: Shape) -> Array:
 
 def stacked(a: Array, b: Array, rank: int, mode: str, method: str) -> Array:
     """Convolve the last axes in one of SciPy's modes, with broadcasting of all others."""
+    if method == "slid":
+        return slid(a, reversed_axes(b, rank), rank)
     if rank == 1 and method in ("auto", "direct"):
         n, m = a.shape[-1], b.shape[-1]
         if min(n, m, FEW if mode == "full" else abs(n - m) + 1) < FEW:
@@ -110,6 +114,25 @@ def stacked(a: Array, b: Array, rank: int, mode: str, method: str) -> Array:
     ndim = max(a.ndim, b.ndim)
     a, b = (x.reshape((1,) * (ndim - x.ndim) + x.shape) for x in (a, b))
     return WITH_AXES[method](a, b, mode=mode, axes=tuple(range(-rank, 0)))
+
+
+def slid(x: Array, w: Array, rank: int) -> Array:
+    """Let a window slide over the last axes, and add up products where it lies inside."""
+    window = w.shape[-rank:]
+    size = tuple(n - m + 1 for n, m in zip(x.shape[-rank:], window, strict=True))
+    stack = np.broadcast_shapes(x.shape[:-rank], w.shape[:-rank])
+    out = np.zeros(stack + size, np.result_type(x, w))
+    if math.prod(window) <= math.prod(size):
+        for place in itertools.product(*map(range, window)):
+            part = tuple(slice(k, k + n) for k, n in zip(place, size, strict=True))
+            out += x[(..., *part)] * w[(..., *place, *(None,) * rank)]
+        return out
+    axes = tuple(range(-rank, 0))
+    for place in itertools.product(*map(range, size)):
+        part = tuple(slice(k, k + m) for k, m in zip(place, window, strict=True))
+        key: Any = (..., *place)
+        out[key] = np.add.reduce(x[(..., *part)] * w, axis=axes)
+    return out
 
 
 def reversed_axes(x: Array, rank: int) -> Array:
