@@ -194,7 +194,7 @@ def slid(image: Array, weights: Array, window: Window) -> Array:
     """Correlate an image that is extended already, by sliding weights over it."""
     turned = reversed_axes(weights.reshape(window.shape), len(window.shape))
     size = tuple(n - m + 1 for n, m in zip(image.shape, window.shape, strict=True))
-    return convolved(image, turned, window.start, size, "slid")
+    return convolved(image, turned, window.start, size, "direct")
 
 
 def in_image(window: Window, shape: Shape, weights: Array) -> LinearMap:
@@ -202,7 +202,7 @@ def in_image(window: Window, shape: Shape, weights: Array) -> LinearMap:
     extended = window.extension(shape)
     turned = reversed_axes(weights.reshape(window.shape), len(shape))
     whole = tuple(n + m - 1 for n, m in zip(shape, window.shape, strict=True))
-    return Chain((extended, Convolution(turned, whole, shape, window.start, "slid")))
+    return Chain((extended, Convolution(turned, whole, shape, window.start, "direct")))
 
 
 def in_weights(window: Window, image: Array, weights: Array, cval: Array) -> LinearMap:
@@ -210,7 +210,7 @@ def in_weights(window: Window, image: Array, weights: Array, cval: Array) -> Lin
     shape, size = image.shape, window.shape
     extended = window.extension(shape).push(image) + window.surrounding(shape) * cval
     turning = Index((slice(None, None, -1),) * len(shape), size, size)
-    convolution = Convolution(extended, size, shape, window.start, "slid")
+    convolution = Convolution(extended, size, shape, window.start, "direct")
     return Chain((Reshape(weights.shape, size), turning, convolution))
 
 
