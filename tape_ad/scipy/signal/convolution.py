@@ -22,6 +22,8 @@ from tape_ad.scipy.installed import scipy
 FEW = 17
 """How many taps, or samples of the result, are too many to multiply them one by one."""
 
+CONVOLVE: Any = np.convolve  # of which the types know three modes alone
+
 WITH_AXES = {"fft": scipy.signal.fftconvolve, "oa": scipy.signal.oaconvolve}
 """SciPy's functions that broadcast what stands before the axes convolved."""
 
@@ -87,12 +89,16 @@ def stacked(a: Array, b: Array, rank: int, mode: str, method: str) -> Array:
         if min(n, m, FEW if mode == "full" else abs(n - m) + 1) < FEW:
             method = "direct"  # a few products of whole rows, of which SciPy thinks too ill
         if method == "direct" and a.ndim == b.ndim == 1:
-            convolve: Any = np.convolve
-            return convolve(a, b, mode)
+            return CONVOLVE(a, b, mode)
     if method == "auto":
         first = [x[(0,) * (x.ndim - rank)] for x in (a, b)]
         method = scipy.signal.choose_conv_method(*first, mode=mode)
     if method == "direct":
+        stack = np.broadcast_shapes(a.shape[:-rank], b.shape[:-rank])
+        if rank == 1 and math.prod(stack) < min(a.shape[-1], b.shape[-1]):  # few and long
+            a, b = (np.broadcast_to(x, stack + x.shape[-1:]) for x in (a, b))
+            each = [CONVOLVE(a[place], b[place], mode) for place in np.ndindex(stack)]
+            return np.stack(each).reshape((*stack, -1))
         if mode == "full":
             if math.prod(a.shape[-rank:]) < math.prod(b.shape[-rank:]):
                 a, b = b, a
