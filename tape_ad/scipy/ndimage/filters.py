@@ -2,7 +2,7 @@
 
 import inspect
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,17 @@ class Window:
     def surrounding(self, shape: Shape) -> Array:
         """Make the array that is 1 where an extended image has the constant, and 0 elsewhere."""
         return 1 - self.extension(shape).forward(np.ones(shape))
+
+    def extended(self, image: Array, cval: Any) -> Array:
+        """Extend an image by what the window reaches, where the mode has it so by a constant."""
+        inside = self.extension(image.shape).push(image)
+        return np.where(self.surrounding(image.shape), cval, inside)
+
+    def parts(self, shape: Shape, footprint: Array) -> Iterator[tuple[tuple[int, ...], Any]]:
+        """List the places in the window that count, and what an extended image has there."""
+        for place in itertools.product(*map(range, self.shape)):
+            if footprint[place]:
+                yield place, tuple(slice(k, k + n) for k, n in zip(place, shape, strict=True))
 
 
 @frozen(eq=False)
@@ -208,9 +219,9 @@ def in_image(window: Window, shape: Shape, weights: Array) -> LinearMap:
 def in_weights(window: Window, image: Array, weights: Array, cval: Array) -> LinearMap:
     """Make the map of a filter in its weights."""
     shape, size = image.shape, window.shape
-    extended = window.extension(shape).push(image) + window.surrounding(shape) * cval
     turning = Index((slice(None, None, -1),) * len(shape), size, size)
-    convolution = Convolution(extended, size, shape, window.start, "direct")
+    held = window.extended(image, cval)
+    convolution = Convolution(held, size, shape, window.start, "direct")
     return Chain((Reshape(weights.shape, size), turning, convolution))
 
 
@@ -244,9 +255,7 @@ CORRELATION: dict[Any, Entry] = {
 def correlated_body(image: Array, weights: Array, cval: Array, passing: Passing) -> Array:
     """Correlate as `correlated` does, in NumPy."""
     window = passing.window(image.ndim, weights.shape)
-    beyond = window.surrounding(image.shape)
-    extended = np.where(beyond, cval, window.extension(image.shape).push(image))
-    return slid(extended, weights, window).astype(passing.dtype)
+    return slid(window.extended(image, cval), weights, window).astype(passing.dtype)
 
 
 def averaged_body(image: Array, cval: Array, size: int, passing: Passing) -> Array:
@@ -362,11 +371,9 @@ def chosen(
     values = np.where(places == OUTSIDE, cval, image.reshape(-1)[places.clip(0)])
     added = np.broadcast_to(structure, window.shape)
     keys, windows = [], []
-    for offset in itertools.product(*map(range, window.shape)):
-        if footprint[offset]:
-            part = tuple(slice(k, k + n) for k, n in zip(offset, image.shape, strict=True))
-            keys.append((np.ravel_multi_index(offset, window.shape), part))
-            windows.append(values[part] + added[offset])
+    for place, part in window.parts(image.shape, footprint):
+        keys.append((np.ravel_multi_index(place, window.shape), part))
+        windows.append(values[part] + added[place])
     which = ranked(np.stack(windows), rank)
     numbers = np.array([number for number, _ in keys]).reshape((-1, *(1,) * which.ndim))
     candidates = np.stack([places[part] for _, part in keys])
