@@ -10,7 +10,6 @@ KEPT: Mapping[str, Mapping[str, str]] = {
     },
     "scipy.linalg": {
         "`circulant` `hankel` `toeplitz`": "SciPy's are views by strides, which handles have not",
-        "`fiedler_companion`": "SciPy assigns a list of numbers",
         "`pinv` `pinvh` `subspace_angles`": "singular values may be equal in them",
         "equations, factors, spectra, functions of matrices": "derivatives of the solution",
     },

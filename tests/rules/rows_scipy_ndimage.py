@@ -7,7 +7,6 @@ import scipy
 
 from tape_ad.scipy import ndimage
 from tape_ad.scipy.ndimage.extension import MODES as NUMBERED
-from tape_ad.scipy.ndimage.extension import slid
 from tape_ad.scipy.ndimage.filters import Passing, averaged, correlated
 from tape_ad.scipy.ndimage.interpolation import Reading, interpolated, prefiltered
 from tests.rules.table import INSIDE, POSITIVE, REAL, Domain, Row, Shape, fixed, signed
@@ -55,10 +54,6 @@ ROWS: list[Row] = [
         [REAL(2, 4), REAL()],
         options={"size": 3, "passing": Passing(1, 4, 1, np.float64)},
         no_jax=OF_KERNELS,
-    ),
-    *(
-        Row(slid, [REAL(*x), REAL(*w)], options={"rank": rank}, complex=True, no_jax=NO_JAX)
-        for x, w, rank in (((4,), (2,), 1), ((3, 3), (2, 3), 2), ((4,), (3,), 1))
     ),
     *(
         Row(

@@ -6,7 +6,7 @@ import numpy as np
 
 from tape_ad.scipy import signal
 from tape_ad.scipy.signal import windows
-from tape_ad.scipy.signal.peaks import based, crossed, found
+from tape_ad.scipy.signal.peaks import based, crossed, distant, maxima
 from tape_ad.scipy.signal.roots import groups_of
 from tests.rules.rows_scipy_signal import made
 from tests.rules.table import REAL, Domain, Row, fixed, uniform
@@ -38,9 +38,14 @@ ZERO_OR_ONE = Domain(zero_or_one, zero_or_one)
 
 CONSTANTS = [
     Row(signal.find_peaks_cwt, [WAVE], call=lambda f, x: f(x, np.arange(1, 3))),
-    Row(found, [WAVE], call=lambda f, x: f(x, 0.0)[0]),
-    Row(based, [WAVE], call=lambda f, x: f(x, AT, None)),
-    Row(crossed, [WAVE], call=lambda f, x: f(x, AT, 0.5, np.array([0.8, 1.8]), BASES)),
+    Row(maxima, [WAVE], call=lambda f, x: f(x)[0]),
+    Row(distant, [REAL(2)], call=lambda f, heights: f(AT, heights, 3.0)),
+    Row(based, [WAVE], call=lambda f, x: f(x, AT, -1)),
+    Row(
+        crossed,
+        [WAVE],
+        call=lambda f, x: f(x, AT, np.array([0.8, 1.8]), *BASES, rel_height=0.5),
+    ),
     Row(signal.square, [uniform(0.0, 6.0)(3)]),
     *(
         Row(function, [ZERO_OR_ONE(4)], call=lambda f, window: f(window, 4, 2))

@@ -259,29 +259,6 @@ def right_factors(a: Array, overwrite_a: bool, lwork: Any, mode: str, check_fini
     return np.pad(r, columns)
 
 
-@composition_of(BASICS, scipy.linalg.polar, "a")
-def polar_factors(a: Array, side: str) -> Any:
-    """Split into a rotation and a stretch."""
-    a = as_array(a)
-    if side not in ("right", "left"):
-        raise ValueError("`side` must be either 'right' or 'left'")
-    w, s, vh = np.linalg.svd(a, full_matrices=False)
-    u = w @ vh
-    stretch = (
-        (adjoint(vh) * s[..., None, :]) @ vh
-        if side == "right"
-        else (w * s[..., None, :]) @ adjoint(w)
-    )
-    return u, stretch
-
-
-@composition_of(BASICS, scipy.linalg.orthogonal_procrustes, "A B")
-def procrustes(a: Array, b: Array, check_finite: bool) -> Any:
-    """Find the rotation of the one to the other."""
-    u, s, vh = np.linalg.svd(np.matrix_transpose(np.matrix_transpose(b) @ np.conjugate(a)))
-    return u @ vh, np.sum(s, axis=-1)
-
-
 BASICS |= constants(pivots, reflections, facts=facts.cores("(m,n)->(n)"))
 BASICS |= constants(columns_kept, facts=facts.Facts(shape_by_values=True))
 

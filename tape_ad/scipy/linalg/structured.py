@@ -32,25 +32,6 @@ def circulant_of(c: Array) -> Array:
     return c[..., np.mod(np.subtract.outer(n, n), max(n.size, 1))]
 
 
-@composition_of(STRUCTURED, scipy.linalg.fiedler_companion, "a")
-def fiedler_companion_of(a: Array) -> Array:
-    """Put the coefficients, over the first, on both sides of the diagonal in turns."""
-    a = as_array(a)
-    a = a[None] if a.ndim == 0 else a
-    n = a.shape[-1] - 1
-    if n < 1:
-        return np.zeros((*a.shape[:-1], 0), a.dtype)
-    numbers = np.concatenate([-a[..., 1:] / a[..., :1], np.ones_like(a[..., :1])], axis=-1)
-    numbers = np.concatenate([numbers, np.zeros_like(a[..., :1])], axis=-1)
-    place = np.full((n, n), n + 1)  # which of the numbers stands there: 1 is the last but one
-    odd, even = np.arange(1, n, 2), np.arange(2, n, 2)
-    place[odd[1:], odd[1:] - 2] = place[even - 2, even] = n
-    place[even, even - 1], place[odd - 1, odd] = even, odd
-    place[0, 0] = 0
-    place[1:2, 0] = n
-    return numbers[..., place]
-
-
 def toeplitz_of(c: Array, r: Array | None) -> Array:
     """Put the column turned round, and the row behind it, along the diagonals that go down.
 

@@ -18,7 +18,6 @@ from tape_ad.extend.rules import add_rules, constants, merged
 from tape_ad.scipy.counterparts import scipy_function
 from tape_ad.scipy.faces import face, with_rules
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.ndimage.extension import SLIDING
 from tape_ad.scipy.ndimage.filters import CORRELATION, RANKS
 from tape_ad.scipy.ndimage.functions import DISTANCES
 from tape_ad.scipy.ndimage.interpolation import CHECKED, INTERPOLATION, SPLINES
@@ -34,9 +33,7 @@ PLACES = {
 }
 """What is piecewise constant."""
 
-RULES = merged(
-    SLIDING, CORRELATION, RANKS, SPLINES, INTERPOLATION, DISTANCES, constants(*PLACES.values())
-)
+RULES = merged(CORRELATION, RANKS, SPLINES, INTERPOLATION, DISTANCES, constants(*PLACES.values()))
 
 add_rules(RULES)
 

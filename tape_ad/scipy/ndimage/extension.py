@@ -1,18 +1,14 @@
-"""Arrays extended beyond their edges, and windows that slide over what comes of that."""
+"""Arrays extended beyond their edges, and elements picked from them."""
 
-import itertools
 import math
-from typing import Any, ClassVar
 
 import numpy as np
 from attrs import define
 
 from tape_ad.errors import UnsupportedArgumentError
-from tape_ad.extend import facts
 from tape_ad.extend.arrays import Array, Shape, along, batch_in
 from tape_ad.extend.maps import Chain, Index, LinearMap, Mask, PlainMap, Reshape, summed_by_index
-from tape_ad.extend.patterns import Pattern, banded, by_batch, permutation, reads, separable
-from tape_ad.extend.rules import Entry, overridable, rule
+from tape_ad.extend.patterns import permutation
 
 MODES = (*("nearest", "wrap", "reflect", "mirror", "constant", "grid-wrap", "grid-constant"),)
 """How an array goes on beyond its edges, by the numbers that SciPy's compiled code has."""
@@ -151,103 +147,3 @@ def picking(index: Array, shape: Shape) -> LinearMap:
     flat, node = (math.prod(shape),), index.shape
     picked = Index((index.clip(0),), flat, node, repeats=True)
     return Chain((Reshape(shape, flat), picked, Mask(index != OUTSIDE)))
-
-
-@overridable
-def slid(x: Array, w: Array, rank: int) -> Array:
-    """Let a window slide over an array, and add up products where it lies inside.
-
-    ``out[i] = sum(w[k] * x[i + k])``, over the last axes.
-
-    Parameters
-    ----------
-    x : array, shape (..., n1, n2, ...)
-    w : array, shape (..., m1, m2, ...)
-        None of its lengths is larger.
-    rank : int
-        The number of axes that it slides along; those before them broadcast.
-
-    Returns
-    -------
-    array, shape (..., n1 - m1 + 1, n2 - m2 + 1, ...)
-    """
-    window = w.shape[w.ndim - rank :]
-    size = tuple(n - m + 1 for n, m in zip(x.shape[x.ndim - rank :], window, strict=True))
-    stack = np.broadcast_shapes(x.shape[: x.ndim - rank], w.shape[: w.ndim - rank])
-    out = np.zeros(stack + size, np.result_type(x, w))
-    if math.prod(window) <= math.prod(size):
-        for place in itertools.product(*map(range, window)):
-            part = tuple(slice(k, k + n) for k, n in zip(place, size, strict=True))
-            out += x[(..., *part)] * w[(..., *place, *(None,) * rank)]
-        return out
-    axes = tuple(range(-rank, 0))
-    for place in itertools.product(*map(range, size)):
-        part = tuple(slice(k, k + m) for k, m in zip(place, window, strict=True))
-        key: Any = (..., *place)
-        out[key] = np.add.reduce(x[(..., *part)] * w, axis=axes)
-    return out
-
-
-@define(eq=False, repr=False)
-class InSignal:
-    """`slid` in what the window slides over."""
-
-    broadcasts: ClassVar[bool] = True
-    w: Array
-    rank: int
-
-    @reads("w.shape", "w.ndim", "rank")
-    def pattern(self, parent: Shape, node: Shape) -> Pattern:
-        """Tell that an element depends on those in its window."""
-        sizes = zip(range(-self.rank, 0), self.w.shape[self.w.ndim - self.rank :], strict=True)
-        own = {axis: banded(parent[axis], node[axis], range(size)) for axis, size in sizes}
-        return separable(parent, node, own)
-
-    def push(self, t: Array) -> Array:
-        """Slide the window over a tangent."""
-        return slid(t, self.w, rank=self.rank)
-
-    def pull(self, ct: Array) -> Array:
-        """Spread a cotangent by the window, which is turned around for it."""
-        rank, w = self.rank, self.w
-        margins = [(m - 1, m - 1) for m in w.shape[w.ndim - rank :]]
-        padded = np.pad(ct, [(0, 0)] * (ct.ndim - rank) + margins)
-        turned = w[(..., *(slice(None, None, -1),) * rank)]
-        return slid(padded, turned.conjugate(), rank=rank)
-
-
-@define(eq=False, repr=False)
-class InWindow:
-    """The linear map of a sliding weighted sum in its weights."""
-
-    broadcasts: ClassVar[bool] = True
-    x: Array
-    rank: int
-
-    @reads("rank")
-    def pattern(self, parent: Shape, node: Shape) -> Pattern:
-        """Tell that an element depends on all of the window."""
-        return by_batch(parent, node, self.rank, self.rank)
-
-    def push(self, t: Array) -> Array:
-        """Slide a change of the window."""
-        return slid(self.x, t, rank=self.rank)
-
-    def pull(self, ct: Array) -> Array:
-        """Slide the cotangent over the array."""
-        return slid(self.x.conjugate(), ct, rank=self.rank)
-
-
-def windowed(rank: int) -> str:
-    """Write that signals and windows have so many axes."""
-    return f"{facts.letters(rank)},{facts.letters(rank)}->..."
-
-
-SLIDING: dict[Any, Entry] = {
-    slid: rule(
-        lambda out, x, w, rank: InSignal(w, rank),
-        lambda out, x, w, rank: InWindow(x, rank),
-        signature=lambda x, w, rank: ((x, w), {"rank": rank}),
-        facts=facts.depending(lambda given: facts.cores(windowed(given["rank"]))),
-    )
-}

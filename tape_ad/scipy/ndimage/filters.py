@@ -2,7 +2,7 @@
 
 import inspect
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,18 +10,11 @@ from attrs import frozen
 
 from tape_ad.errors import UnsupportedArgumentError
 from tape_ad.extend.arrays import Array, Shape, as_array, fill
-from tape_ad.extend.maps import Chain, Deferred, LinearMap, Negate, Reshape
+from tape_ad.extend.maps import Chain, Deferred, Index, LinearMap, Negate, Reshape
 from tape_ad.extend.rules import Constant, Entry, add_facts, arguments_of, each, overridable
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.ndimage.extension import (
-    MODES,
-    OUTSIDE,
-    InSignal,
-    InWindow,
-    extension,
-    picking,
-    slid,
-)
+from tape_ad.scipy.ndimage.extension import MODES, OUTSIDE, extension, picking
+from tape_ad.scipy.signal.convolution import Convolution, convolved, reversed_axes
 from tape_ad.scipy.stand_ins import stands_for
 
 KERNELS = scipy.ndimage._nd_image
@@ -67,6 +60,11 @@ class Window:
     before: tuple[int, ...]
     mode: int
 
+    @property
+    def start(self) -> tuple[int, ...]:
+        """Where in a convolution the window lies inside of the image."""
+        return tuple(m - 1 for m in self.shape)
+
     def extension(self, shape: Shape) -> Any:
         """Make the map that extends an image by what the window reaches."""
         margins = [(b, m - 1 - b) for b, m in zip(self.before, self.shape, strict=True)]
@@ -75,6 +73,17 @@ class Window:
     def surrounding(self, shape: Shape) -> Array:
         """Make the array that is 1 where an extended image has the constant, and 0 elsewhere."""
         return 1 - self.extension(shape).forward(np.ones(shape))
+
+    def extended(self, image: Array, cval: Any) -> Array:
+        """Extend an image by what the window reaches, where the mode has it so by a constant."""
+        inside = self.extension(image.shape).push(image)
+        return np.where(self.surrounding(image.shape), cval, inside)
+
+    def parts(self, shape: Shape, footprint: Array) -> Iterator[tuple[tuple[int, ...], Any]]:
+        """List the places in the window that count, and what an extended image has there."""
+        for place in itertools.product(*map(range, self.shape)):
+            if footprint[place]:
+                yield place, tuple(slice(k, k + n) for k, n in zip(place, shape, strict=True))
 
 
 @frozen(eq=False)
@@ -192,16 +201,28 @@ def gaussian_weights(sigma: Array, order: int, radius: int) -> Array:
 # The rules
 
 
+def slid(image: Array, weights: Array, window: Window) -> Array:
+    """Correlate an image that is extended already, by sliding weights over it."""
+    turned = reversed_axes(weights.reshape(window.shape), len(window.shape))
+    size = tuple(n - m + 1 for n, m in zip(image.shape, window.shape, strict=True))
+    return convolved(image, turned, window.start, size, "direct")
+
+
 def in_image(window: Window, shape: Shape, weights: Array) -> LinearMap:
     """Make the map of a filter in what is filtered."""
-    return Chain((window.extension(shape), InSignal(weights.reshape(window.shape), len(shape))))
+    extended = window.extension(shape)
+    turned = reversed_axes(weights.reshape(window.shape), len(shape))
+    whole = tuple(n + m - 1 for n, m in zip(shape, window.shape, strict=True))
+    return Chain((extended, Convolution(turned, whole, shape, window.start, "direct")))
 
 
 def in_weights(window: Window, image: Array, weights: Array, cval: Array) -> LinearMap:
     """Make the map of a filter in its weights."""
-    shape = image.shape
-    extended = window.extension(shape).push(image) + window.surrounding(shape) * cval
-    return Chain((Reshape(weights.shape, window.shape), InWindow(extended, len(shape))))
+    shape, size = image.shape, window.shape
+    turning = Index((slice(None, None, -1),) * len(shape), size, size)
+    held = window.extended(image, cval)
+    convolution = Convolution(held, size, shape, window.start, "direct")
+    return Chain((Reshape(weights.shape, size), turning, convolution))
 
 
 def correlated_partial(
@@ -215,8 +236,7 @@ def correlated_partial(
         return Deferred(in_image, (window, image.shape, weights))
     if position == 1:
         return Deferred(in_weights, (window, image, weights, cval))
-    beyond = window.surrounding(image.shape)
-    return slid(beyond, weights.reshape(window.shape), rank=image.ndim)
+    return slid(window.surrounding(image.shape), weights, window)
 
 
 def mean_partial(
@@ -235,9 +255,7 @@ CORRELATION: dict[Any, Entry] = {
 def correlated_body(image: Array, weights: Array, cval: Array, passing: Passing) -> Array:
     """Correlate as `correlated` does, in NumPy."""
     window = passing.window(image.ndim, weights.shape)
-    beyond = window.surrounding(image.shape)
-    extended = np.where(beyond, cval, window.extension(image.shape).push(image))
-    return slid(extended, weights.reshape(window.shape), rank=image.ndim).astype(passing.dtype)
+    return slid(window.extended(image, cval), weights, window).astype(passing.dtype)
 
 
 def averaged_body(image: Array, cval: Array, size: int, passing: Passing) -> Array:
@@ -353,11 +371,9 @@ def chosen(
     values = np.where(places == OUTSIDE, cval, image.reshape(-1)[places.clip(0)])
     added = np.broadcast_to(structure, window.shape)
     keys, windows = [], []
-    for offset in itertools.product(*map(range, window.shape)):
-        if footprint[offset]:
-            part = tuple(slice(k, k + n) for k, n in zip(offset, image.shape, strict=True))
-            keys.append((np.ravel_multi_index(offset, window.shape), part))
-            windows.append(values[part] + added[offset])
+    for place, part in window.parts(image.shape, footprint):
+        keys.append((np.ravel_multi_index(place, window.shape), part))
+        windows.append(values[part] + added[place])
     which = ranked(np.stack(windows), rank)
     numbers = np.array([number for number, _ in keys]).reshape((-1, *(1,) * which.ndim))
     candidates = np.stack([places[part] for _, part in keys])

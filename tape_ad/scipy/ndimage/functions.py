@@ -1,7 +1,6 @@
 """Filters by functions of the user's, and in Fourier space; lengths, whose gradient is 0 at 0."""
 
 import inspect
-import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -14,16 +13,8 @@ from tape_ad.extend.packages import called
 from tape_ad.extend.rules import Derivation, Entry, constants, overridable
 from tape_ad.scipy.counterparts import refuse_elsewhere, scipy_function
 from tape_ad.scipy.installed import scipy
-from tape_ad.scipy.ndimage.extension import OUTSIDE
-from tape_ad.scipy.ndimage.filters import KERNELS, Passing, Window, write
+from tape_ad.scipy.ndimage.filters import KERNELS, Passing, write
 from tape_ad.scipy.stand_ins import stands_for
-
-
-def extended(image: Array, window: Window, cval: Any) -> Array:
-    """Extend an image by what a window reaches, where the mode has it so by a constant."""
-    numbers = np.arange(1, image.size + 1).reshape(image.shape)
-    places = window.extension(image.shape).forward(numbers) - 1
-    return np.where(places == OUTSIDE, cval, image.reshape(-1)[places.clip(0)])
 
 
 @stands_for(KERNELS.generic_filter)
@@ -42,12 +33,8 @@ def generic_filter(
     if not image.size:
         return
     window = Passing(None, mode, origins, output.dtype).window(image.ndim, footprint.shape)
-    values = extended(image, window, cval)
-    parts = [
-        values[tuple(slice(k, k + n) for k, n in zip(offset, image.shape, strict=True))]
-        for offset in itertools.product(*map(range, window.shape))
-        if footprint[offset]
-    ]
+    values = window.extended(image, cval)
+    parts = [values[part] for _, part in window.parts(image.shape, footprint)]
     rows = np.stack(parts, axis=-1).reshape((-1, len(parts)))
     found = [as_array(joined(function(row, *extra_arguments, **extra_keywords))) for row in rows]
     write(output, np.stack(found).reshape(image.shape))
@@ -70,7 +57,7 @@ def generic_filter1d(
     if not image.size:
         return
     window = Passing(axis, mode, origin, output.dtype).window(image.ndim, (size,))
-    lines = np.moveaxis(extended(image, window, cval), axis, -1)
+    lines = np.moveaxis(window.extended(image, cval), axis, -1)
     shape = (*lines.shape[:-1], image.shape[axis])
     found = []
     for line in lines.reshape((-1, lines.shape[-1])):

@@ -4,6 +4,7 @@ It is bilinear, and its adjoint in one operand is another section of a convoluti
 cotangent with the conjugate of the other operand, which is turned round on every axis.
 """
 
+import itertools
 import math
 from typing import Any, ClassVar
 
@@ -20,6 +21,8 @@ from tape_ad.scipy.installed import scipy
 
 FEW = 17
 """How many taps, or samples of the result, are too many to multiply them one by one."""
+
+CONVOLVE: Any = np.convolve  # of which the types know three modes alone
 
 WITH_AXES = {"fft": scipy.signal.fftconvolve, "oa": scipy.signal.oaconvolve}
 """SciPy's functions that broadcast what stands before the axes convolved."""
@@ -86,30 +89,47 @@ def stacked(a: Array, b: Array, rank: int, mode: str, method: str) -> Array:
         if min(n, m, FEW if mode == "full" else abs(n - m) + 1) < FEW:
             method = "direct"  # a few products of whole rows, of which SciPy thinks too ill
         if method == "direct" and a.ndim == b.ndim == 1:
-            convolve: Any = np.convolve
-            return convolve(a, b, mode)
+            return CONVOLVE(a, b, mode)
     if method == "auto":
         first = [x[(0,) * (x.ndim - rank)] for x in (a, b)]
         method = scipy.signal.choose_conv_method(*first, mode=mode)
     if method == "direct":
-        if a.ndim == b.ndim == rank:
-            return scipy.signal.convolve(a, b, mode=mode, method="direct")
-        single = [all(n == 1 for n in x.shape[:-rank]) for x in (a, b)]
-        if single[1] or (single[0] and mode == "full"):
-            # An axis of length 1 convolved with one of any length is a loop over that
-            ndim = max(a.ndim, b.ndim)
-            a, b = (x.reshape((1,) * (ndim - x.ndim) + x.shape) for x in (a, b))
-            return scipy.signal.convolve(a, b, mode=mode, method="direct")
         stack = np.broadcast_shapes(a.shape[:-rank], b.shape[:-rank])
-        a, b = (np.broadcast_to(x, stack + x.shape[-rank:]) for x in (a, b))
-        each = [
-            scipy.signal.convolve(a[place], b[place], mode=mode, method="direct")
-            for place in np.ndindex(stack)
-        ]
-        return np.stack(each).reshape(stack + each[0].shape)
+        if rank == 1 and math.prod(stack) < min(a.shape[-1], b.shape[-1]):  # few and long
+            a, b = (np.broadcast_to(x, stack + x.shape[-1:]) for x in (a, b))
+            each = [CONVOLVE(a[place], b[place], mode) for place in np.ndindex(stack)]
+            return np.stack(each).reshape((*stack, -1))
+        if mode == "full":
+            if math.prod(a.shape[-rank:]) < math.prod(b.shape[-rank:]):
+                a, b = b, a
+            margins = [(m - 1, m - 1) for m in b.shape[-rank:]]
+            a = np.pad(a, [(0, 0)] * (a.ndim - rank) + margins)
+        return slid(a, reversed_axes(b, rank), rank)
     ndim = max(a.ndim, b.ndim)
     a, b = (x.reshape((1,) * (ndim - x.ndim) + x.shape) for x in (a, b))
     return WITH_AXES[method](a, b, mode=mode, axes=tuple(range(-rank, 0)))
+
+
+def slid(x: Array, w: Array, rank: int) -> Array:
+    """Let a window slide over the last axes, and add up products where it lies inside.
+
+    On arrays of several axes that is many times as quick as SciPy's code for it.
+    """
+    window = w.shape[-rank:]
+    size = tuple(n - m + 1 for n, m in zip(x.shape[-rank:], window, strict=True))
+    stack = np.broadcast_shapes(x.shape[:-rank], w.shape[:-rank])
+    out = np.zeros(stack + size, np.result_type(x, w))
+    if math.prod(window) <= math.prod(size):
+        for place in itertools.product(*map(range, window)):
+            part = tuple(slice(k, k + n) for k, n in zip(place, size, strict=True))
+            out += x[(..., *part)] * w[(..., *place, *(None,) * rank)]
+        return out
+    axes = tuple(range(-rank, 0))
+    for place in itertools.product(*map(range, size)):
+        part = tuple(slice(k, k + m) for k, m in zip(place, window, strict=True))
+        key: Any = (..., *place)
+        out[key] = np.add.reduce(x[(..., *part)] * w, axis=axes)
+    return out
 
 
 def reversed_axes(x: Array, rank: int) -> Array:

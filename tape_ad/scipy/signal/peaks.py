@@ -1,4 +1,7 @@
-"""Peaks and medians of windows: where they are is piecewise constant, how high they are smooth."""
+"""Peaks and medians of windows: where they are is piecewise constant, how high they are smooth.
+
+What looks for peaks is SciPy's own code; here are the steps of it that are compiled.
+"""
 
 from typing import Any
 
@@ -6,156 +9,60 @@ import numpy as np
 
 from tape_ad import differentiable
 from tape_ad.extend import facts
-from tape_ad.extend.arrays import Array, as_array, is_traced
-from tape_ad.extend.rules import Constant, Entry, add_facts, constants, overridable
-from tape_ad.scipy.counterparts import counterpart, scipy_function
+from tape_ad.extend.arrays import Array
+from tape_ad.extend.rules import Entry, constants, overridable
+from tape_ad.scipy.counterparts import scipy_function
 from tape_ad.scipy.installed import scipy
 from tape_ad.scipy.stand_ins import stands_for
 
-find_peaks_cwt = scipy_function(scipy.signal.find_peaks_cwt, "tape_ad.scipy.signal")
+KERNELS = scipy.signal._peak_finding_utils
 
-PEAKS: dict[Any, Entry] = {find_peaks_cwt: Constant()}
+
+@stands_for(KERNELS._local_maxima_1d)
+@overridable
+def maxima(x: Array) -> tuple[Array, Array, Array]:
+    """Find what is higher than the samples beside it, and where it begins and ends."""
+    found: tuple[Array, Array, Array] = KERNELS._local_maxima_1d(x)
+    return found
+
+
+@stands_for(KERNELS._select_by_peak_distance)
+@overridable
+def distant(peaks: Array, priority: Array, distance: float) -> Array:
+    """Tell which peaks are left where lower ones beside others are dropped."""
+    return KERNELS._select_by_peak_distance(np.array(peaks), np.array(priority), distance)
 
 
 @overridable
-def found(x: Array, *conditions: Any) -> Any:
-    """Find peaks, and what SciPy tells of them."""
-    return scipy.signal.find_peaks(x, *conditions)
-
-
-@overridable
-def based(x: Array, peaks: Any, wlen: Any) -> Any:
+def based(x: Array, peaks: Array, wlen: int) -> tuple[Array, Array]:
     """Find the bases of peaks."""
-    return scipy.signal.peak_prominences(x, peaks, wlen)[1:]
-
-
-@overridable
-def crossed(x: Array, peaks: Any, rel_height: Any, prominences: Any, bases: Any) -> Any:
-    """Find where a signal crosses the height at which peaks are measured."""
-    data = np.array(prominences, float), *map(np.array, bases)
-    _, _, left, right = scipy.signal.peak_widths(x, peaks, alpha_of(rel_height), data)
+    _, left, right = KERNELS._peak_prominences(x, np.array(peaks), wlen)
     return left, right
 
 
-def alpha_of(number: Any) -> Any:
-    """Give a number of Python's for an array without axes."""
-    return number.item() if hasattr(number, "item") else number
-
-
-PEAKS.update({each: Constant() for each in (found, based, crossed)})
-
-
-@counterpart(PEAKS, scipy.signal.find_peaks, "x")
-def find_peaks(
-    x: Array,
-    height: Any = None,
-    threshold: Any = None,
-    distance: Any = None,
-    prominence: Any = None,
-    width: Any = None,
-    wlen: Any = None,
-    rel_height: float = 0.5,
-    plateau_size: Any = None,
-) -> tuple[Array, dict[str, Any]]:
-    """Find peaks and their properties, as `scipy.signal.find_peaks` does.
-
-    Parameters
-    ----------
-    x : array or Tensor, shape (n,)
-    height, threshold, distance, prominence, width, wlen, rel_height, plateau_size
-        As in SciPy.
-
-    Returns
-    -------
-    tuple of array and dict
-        The indices, and the properties, of which those that are no indices are handles.
-    """
-    x = as_array(x).astype(np.float64)
-    peaks, properties = found(
-        x, height, threshold, distance, prominence, width, wlen, rel_height, plateau_size
-    )
-    if is_traced(properties):
-        raise properties.capture.refusal(
-            "find_peaks gives a dict of properties, which no replay makes; call it before, and "
-            "compile what is done with them"
-        )
-    smooth: dict[str, Any] = {"peak_heights": x[peaks]}
-    if "left_thresholds" in properties:
-        smooth["left_thresholds"] = x[peaks] - x[peaks - 1]
-        smooth["right_thresholds"] = x[peaks] - x[peaks + 1]
-    if "prominences" in properties:
-        bases = properties["left_bases"], properties["right_bases"]
-        smooth["prominences"] = above_bases(x, peaks, bases)
-        if "widths" in properties:
-            names = "widths", "width_heights", "left_ips", "right_ips"
-            found_widths = measured(x, peaks, rel_height, smooth["prominences"], bases)
-            smooth.update(zip(names, found_widths, strict=True))
-    return peaks, {key: smooth.get(key, value) for key, value in properties.items()}
-
-
-def above_bases(x: Array, peaks: Array, bases: Any) -> Array:
+@stands_for(KERNELS._peak_prominences)
+def prominences(x: Array, peaks: Array, wlen: int) -> tuple[Array, Array, Array]:
     """Compute how far peaks stand above the higher one of their bases."""
-    left, right = bases
-    return x[peaks] - np.maximum(x[left], x[right])
-
-
-@counterpart(PEAKS, scipy.signal.peak_prominences, "x")
-def peak_prominences(x: Array, peaks: Any, wlen: Any = None) -> tuple[Array, Array, Array]:
-    """Compute how far peaks stand out, as `scipy.signal.peak_prominences` does.
-
-    Parameters
-    ----------
-    x : array or Tensor, shape (n,)
-    peaks : array of int
-    wlen : int, optional
-
-    Returns
-    -------
-    tuple of array or Tensor
-        The prominences, and the indices of both bases.
-    """
-    x, peaks = as_array(x).astype(np.float64), np.asarray(peaks, dtype=np.intp)
     left, right = based(x, peaks, wlen)
-    return above_bases(x, peaks, (left, right)), left, right
+    return x[peaks] - np.maximum(x[left], x[right]), left, right
 
 
-@counterpart(
-    PEAKS, scipy.signal.peak_widths, "x rel_height prominence_data", trees="prominence_data"
-)
-def peak_widths(
-    x: Array, peaks: Any, rel_height: Any = 0.5, prominence_data: Any = None, wlen: Any = None
-) -> tuple[Array, Array, Array, Array]:
-    """Measure how wide peaks are, as `scipy.signal.peak_widths` does.
-
-    Parameters
-    ----------
-    x : array or Tensor, shape (n,)
-    peaks : array of int
-    rel_height : number or Tensor
-        The height at which it is measured, as a share of the prominence from the top.
-    prominence_data : tuple, optional
-        What `peak_prominences` gives.
-    wlen : int, optional
-
-    Returns
-    -------
-    tuple of array or Tensor
-        The widths, the heights, and the places on the left and on the right.
-    """
-    x, peaks = as_array(x).astype(np.float64), np.asarray(peaks, dtype=np.intp)
-    prominences, *bases = (
-        peak_prominences(x, peaks, wlen) if prominence_data is None else prominence_data
-    )
-    return measured(x, peaks, rel_height, prominences, tuple(bases))
+@overridable
+def crossed(x: Array, *peaks: Array, rel_height: float) -> tuple[Array, Array]:
+    """Find where a signal crosses the height at which peaks are measured."""
+    places, *data = map(np.array, peaks)
+    _, _, left, right = KERNELS._peak_widths(x, places, rel_height, *data)
+    return left, right
 
 
-def measured(
-    x: Array, peaks: Array, rel_height: Any, prominences: Any, bases: Any
+@stands_for(KERNELS._peak_widths)
+def widths(
+    x: Array, peaks: Array, rel_height: Any, prominences: Array, left_bases: Any, right_bases: Any
 ) -> tuple[Array, Array, Array, Array]:
     """Compute widths by where lines between samples cross the heights."""
     heights = x[peaks] - prominences * rel_height
     sides = []
-    places = crossed(x, peaks, rel_height, prominences, bases)
+    places = crossed(x, peaks, prominences, left_bases, right_bases, rel_height=rel_height)
     for place, inwards in zip(places, (1, -1), strict=True):
         outer = (np.floor(place) if inwards == 1 else np.ceil(place)).astype(int)
         between = place != outer
@@ -166,17 +73,18 @@ def measured(
     return right - left, heights, left, right
 
 
-add_facts(PEAKS, (find_peaks, find_peaks_cwt, found), shape_by_values=True)
-
-
-# Extremes of neighbours, and medians of windows
-
-argrelextrema, argrelmax, argrelmin = (
-    scipy_function(function, "tape_ad.scipy.signal")
-    for function in (scipy.signal.argrelextrema, scipy.signal.argrelmax, scipy.signal.argrelmin)
+argrelextrema, argrelmax, argrelmin, find_peaks_cwt = (
+    scipy_function(getattr(scipy.signal, name), "tape_ad.scipy.signal")
+    for name in ("argrelextrema", "argrelmax", "argrelmin", "find_peaks_cwt")
 )
 
-PEAKS |= constants(argrelextrema, argrelmax, argrelmin, facts=facts.SHAPED_BY_VALUES)
+PEAKS: dict[Any, Entry] = {
+    **constants(based, crossed),
+    **constants(
+        *(argrelextrema, argrelmax, argrelmin, distant, find_peaks_cwt, maxima),
+        facts=facts.SHAPED_BY_VALUES,
+    ),
+}
 
 
 @stands_for(scipy.signal._sigtools._medfilt2d)
