@@ -214,6 +214,16 @@ def test_code_for_plain_arrays(name: str) -> None:
     assert len(compiled.programs) == 1
 
 
+@pytest.mark.parametrize("name", PLAINLY)
+@pytest.mark.parametrize("transform", [ta.value_and_grad, ta.hessian])
+def test_derivatives_beside_code_for_plain_arrays(name: str, transform: Any) -> None:
+    function = transform(lambda x, y: np.sum(np.sin(x) * np.sum(PLAINLY[name](y))))
+    compiled: Any = ta.compile(function, engine="numpy", check_every=2)
+    for scale in (1.0, 2.0, 3.0, 1.0, 2.0, 4.0):
+        same_trees(compiled(X, scale * X), function(X, scale * X))
+    assert len(compiled.programs) == 1
+
+
 def test_types_that_stand_for_others_are_told() -> None:
     def function(x: Array, n: Any) -> Array:
         return x * (2 if type(n) is float else 3 if type(x[0]) is np.float64 else 4)
@@ -230,9 +240,11 @@ FACTOR = 2.0
 
 def test_variables_of_code_for_plain_arrays_are_watched(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = ta.compile(lambda x: np.array([x[0], FACTOR * x[1]]), engine="numpy")
+    slope = ta.compile(ta.grad(lambda a, x: a * np.array([x[0], FACTOR * x[1]])[1]), engine="numpy")
     for factor in (2.0, 2.0, 2.0, 3.0, 3.0, 3.0):
         monkeypatch.setattr(f"{__name__}.FACTOR", factor)
         assert compiled(X).tolist() == [X[0], factor * X[1]]
+        assert slope(1.0, X) == factor * X[1]
 
 
 def test_numbers_in_an_array() -> None:

@@ -430,7 +430,8 @@ class Replayer:
     ) -> Captured | None:
         """Capture a copy of the function from now on, if that gives what the function gives."""
         drawing = any(isinstance(leaf, GENERATORS) for leaf in given.leaves)
-        if self._copy_tried or drawing or not isinstance(self.function, PYTHONS):
+        python = isinstance(inspect.unwrap(self.function), PYTHONS)
+        if self._copy_tried or drawing or not python:
             return None
         self._copy_tried = True
         try:
@@ -560,7 +561,7 @@ class Replayer:
 
 
 PYTHONS = (types.FunctionType, types.MethodType)
-"""What there are copies of."""
+"""What there are copies of, and of what is made of them, such as a gradient."""
 TWICE = "one array is given twice, and the function asks whether one thing is another"
 
 
