@@ -371,17 +371,18 @@ def test_a_function_that_changes_a_structure_it_is_given_is_refused(
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "c16"])
+@pytest.mark.parametrize("exponents", [range(5), (2.5, 1.5, 3.0, 0.0, -0.5, 1.0, 2.0)])
 def test_a_second_derivative_of_a_power_by_an_argument_has_the_bits_of_one_by_a_number(
-    dtype: str,
+    dtype: str, exponents: Any
 ) -> None:
-    def function(x: Any, k: int) -> Any:
+    def function(x: Any, k: Any) -> Any:
         def slope(x: Any) -> Any:
             return np.sum(np.real(ta.grad(lambda x: np.sum(np.real(x**k * 0.3)))(x) * 0.7))
 
         return ta.grad(slope)(x)
 
     x = np.random.default_rng(0).normal(size=200).astype(dtype)
-    assert problems(function, *((x, k) for k in range(5))) == []
+    assert problems(function, *((x, k) for k in exponents)) == []
 
 
 @pytest.mark.parametrize("engine", ["numpy", "native"])

@@ -104,6 +104,23 @@ def test_what_is_the_same_in_all_iterations_is_computed_once(engine: str) -> Non
     np.testing.assert_allclose(found, with_much_that_stays(*others), rtol=1e-12)
 
 
+def covariance(x: Any) -> Any:
+    transition = np.array([[1.0, 0.1], [0.0, 1.0]])
+    now = np.eye(2) * x[1]
+    for _ in range(STEPS):
+        now = transition @ now @ transition.T + np.exp(x[0])
+        now = now - np.outer(now[0], now[0]) / (now[0, 0] + 1)
+    return now[0, 0]
+
+
+def test_views_that_are_the_same_in_all_iterations_have_their_owner() -> None:
+    program = captured(ta.hessian(covariance), np.array([0.3, 0.5]))
+    assert loops_of(program)
+    assert_owners_are_there(program)
+    other = np.array([0.7, 0.2])
+    assert_same(engine_named("numpy")(program)(other), ta.hessian(covariance)(other))
+
+
 def test_what_is_returned_stays_one_array_each() -> None:
     x = np.array([0.3, 0.5])
     compiled = ta.compile(lambda x: [np.exp(x) * 2 for _ in range(2 * ROWS)], engine="numpy")

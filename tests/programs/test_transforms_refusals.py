@@ -201,6 +201,8 @@ PLAINLY: dict[str, Callable[..., Any]] = {
     "array of one": lambda x: 2 * np.array(x),
     "joined": lambda x: np.sum(np.concatenate([np.asarray(x), x])),
     "full": lambda x: np.full(4, x[0]),
+    "picked": lambda x: np.eye(3)[np.argsort(x)] @ x,
+    "masked": lambda x: np.arange(3.0)[x > x[1]] * x[1],
     "of a type": lambda x: x * 2 if type(x) is np.ndarray else x * 3,
 }
 
@@ -211,6 +213,16 @@ def test_code_for_plain_arrays(name: str) -> None:
     compiled: Any = ta.compile(function, engine="numpy", check_every=2)
     for scale in (1.0, 2.0, 3.0, 1.0, 2.0, 4.0):
         same_trees(compiled(scale * X), function(scale * X))
+    assert len(compiled.programs) == 1
+
+
+@pytest.mark.parametrize("name", PLAINLY)
+@pytest.mark.parametrize("transform", [ta.value_and_grad, ta.hessian])
+def test_derivatives_beside_code_for_plain_arrays(name: str, transform: Any) -> None:
+    function = transform(lambda x, y: np.sum(np.sin(x) * np.sum(PLAINLY[name](y))))
+    compiled: Any = ta.compile(function, engine="numpy", check_every=2)
+    for scale in (1.0, 2.0, 3.0, 1.0, 2.0, 4.0):
+        same_trees(compiled(X, scale * X), function(X, scale * X))
     assert len(compiled.programs) == 1
 
 
@@ -230,9 +242,32 @@ FACTOR = 2.0
 
 def test_variables_of_code_for_plain_arrays_are_watched(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = ta.compile(lambda x: np.array([x[0], FACTOR * x[1]]), engine="numpy")
+    slope = ta.compile(ta.grad(lambda a, x: a * np.array([x[0], FACTOR * x[1]])[1]), engine="numpy")
     for factor in (2.0, 2.0, 2.0, 3.0, 3.0, 3.0):
         monkeypatch.setattr(f"{__name__}.FACTOR", factor)
         assert compiled(X).tolist() == [X[0], factor * X[1]]
+        assert slope(1.0, X) == factor * X[1]
+
+
+TABLE = np.arange(6.0).reshape(3, 2)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "native"])
+def test_tables_that_arguments_pick_from_are_watched(
+    engine: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def function(x: Array, labels: Array) -> Array:
+        return np.sum(TABLE[labels, 1] * x)
+
+    monkeypatch.setattr(f"{__name__}.TABLE", TABLE.copy())
+    slope = ta.compile(ta.grad(function), engine=engine)
+    for step in range(9):
+        labels = np.random.default_rng(step).integers(0, 3, 4)
+        if step == 4:
+            TABLE[1] = 7.0
+        if step == 6:
+            monkeypatch.setattr(f"{__name__}.TABLE", TABLE * 2)
+        np.testing.assert_array_equal(slope(np.ones(4), labels), TABLE[labels, 1])
 
 
 def test_numbers_in_an_array() -> None:

@@ -184,7 +184,9 @@ class Tracer:
         if is_at(frame, "x[x]"):
             raise self.capture.refusal(
                 f"a plain array is indexed with one that depends on an argument ({caller()}); "
-                "pass the array as an argument too, or write np.take_along_axis(array, index, axis)"
+                "pass the array as an argument too, or write "
+                "np.take_along_axis(array, index, axis)",
+                in_copies=True,
             )
         raise self.capture.refusal(
             traced_in_a_library(AS_ARRAYS)

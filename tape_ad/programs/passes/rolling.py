@@ -636,10 +636,7 @@ class Writing:
 
     def __attrs_post_init__(self) -> None:
         self._rewriting = rewriting = Rewriting(self.rolling.program)
-        tokens = self.rolling.tokens
-        for number in np.flatnonzero(tokens.same != np.arange(len(tokens.same))).tolist():
-            value, same = tokens.values[number], tokens.values[tokens.same[number]]
-            rewriting.by[value] = same
+        self.merge(range(int(self.rolling.tokens.outputs_from[0])))
         constants = [row.constant for row in self.rolling.rows]
         rewriting.add_constants(constants)
         self._stacks |= {(ROWS, number): each.value for number, each in enumerate(constants)}
@@ -658,6 +655,13 @@ class Writing:
             rewriting.keep(relocated(step, rewriting.by))
         return rewriting.finished()
 
+    def merge(self, numbers: range) -> None:
+        """Let one of those that are the same stand for the others, once it has been written."""
+        same = self.rolling.tokens.same[numbers.start : numbers.stop]
+        for place in np.flatnonzero(same != numbers).tolist():
+            value = self.rolling.tokens.values[numbers[place]]
+            self._rewriting.by[value] = self.now(int(same[place]))
+
     def now(self, number: int) -> Value:
         """Give what stands for a value of the program as it was."""
         value = self.rolling.tokens.values[number]
@@ -667,6 +671,7 @@ class Writing:
         """Write a loop, and what is read of its stacks elsewhere."""
         rolling, rewriting = self.rolling, self._rewriting
         values = rolling.tokens.values
+        self.merge(found.numbers)
         body = Body(rolling, found)
         loop = body.loop()
         operands = [self.now(before) for before in found.slots.values()]

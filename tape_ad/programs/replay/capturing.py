@@ -1,5 +1,6 @@
 """A run of a function, or of a copy of it, on captured arrays: it gives the program."""
 
+import inspect
 import traceback
 import types
 from collections.abc import Callable, Container, Sequence
@@ -122,7 +123,7 @@ def check_same(name: str, path: str, one: Any, two: Any) -> None:
 
 
 PYTHONS = (types.FunctionType, types.MethodType)
-"""What there are copies of."""
+"""What there are copies of, and of what is made of them, such as a gradient."""
 
 
 @define(eq=False, repr=False)
@@ -197,7 +198,8 @@ class Capturable:
     def by_copy(self, run: Callable[[Function], Captured], given: Arguments) -> Captured | None:
         """Capture a copy of the function from now on, if that gives what the function gives."""
         drawing = any(isinstance(leaf, GENERATORS) for leaf in given.leaves)
-        if self._copy_tried or drawing or not isinstance(self.function, PYTHONS):
+        python = isinstance(inspect.unwrap(self.function), PYTHONS)
+        if self._copy_tried or drawing or not python:
             return None
         self._copy_tried = True
         try:

@@ -110,7 +110,7 @@ def slope_in_base(out: Array, x: Array, y: Array) -> Array:
     if number and y == 2:
         return 2 * x
     with np.errstate(all="ignore"):
-        if number and (y in QUICK or type(out) is not np.ndarray):
+        if (number and y in QUICK) or (type(out) is not np.ndarray and is_float(y)):
             return y * x ** (y - 1) if y else 0.0
         divided = power_by_base(out, x, y)
         if divided is not None:
@@ -118,6 +118,11 @@ def slope_in_base(out: Array, x: Array, y: Array) -> Array:
         if number:
             return y * x ** (y - 1)
     return power_derivative(in_dtype(x, out.dtype), in_dtype(y, out.dtype), 1, 0)
+
+
+def is_float(y: Array) -> bool:
+    """Tell whether an exponent is one of Python's numbers, or notes calls in place of a float."""
+    return type(y) in (int, float) or (is_traced(y) and type(y.data) is float)
 
 
 slope_in_base_as_one = whole(slope_in_base)

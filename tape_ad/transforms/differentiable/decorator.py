@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
-from attrs import define, field
+from attrs import define, evolve, field
 
 from tape_ad.base.arrays.overridable import ACTIVE
 from tape_ad.base.errors import ConversionError, InPlaceError, TapeError, UnsupportedArgumentError
@@ -40,6 +40,8 @@ from tape_ad.transforms.differentiable.kinds import is_array_like, is_pythons
 from tape_ad.transforms.differentiable.reach import DEPTH, reaches
 from tape_ad.transforms.differentiable.settling import calling, plain_array
 from tape_ad.transforms.differentiable.table import stands_in_for
+from tape_ad.transforms.gradients import ValueAndGradient
+from tape_ad.transforms.jacobians import Jacobian
 from tape_ad.transforms.tracing import Transformed
 
 __all__ = ["copied", "differentiable"]
@@ -284,7 +286,8 @@ def differentiable(thing: Any) -> Any:
     -------
     callable, class or module
         Of a class its copy, which derives from it; of a module a view, which copies what it is
-        asked for.
+        asked for; of a function that `grad`, `value_and_grad`, `jacobian` or `hessian` returns,
+        the derivative of the copy.
 
     Raises
     ------
@@ -313,6 +316,8 @@ def differentiable(thing: Any) -> Any:
     """
     if isinstance(thing, Differentiable) or (isinstance(thing, type) and is_copy(thing)):
         return thing
+    if isinstance(thing, (ValueAndGradient, Jacobian)):
+        return evolve(thing, function=differentiable(thing.function))
     if isinstance(thing, (type, types.ModuleType)) or is_in_place_of_a_module(thing):
         found = converted(thing)
         if found is thing:

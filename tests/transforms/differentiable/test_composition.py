@@ -60,6 +60,14 @@ def test_second_derivatives() -> None:
     )
 
 
+@pytest.mark.parametrize("transform", [ta.grad, ta.value_and_grad, ta.jacobian, ta.hessian])
+def test_a_copy_of_a_derivative_is_the_derivative_of_a_copy(transform: Any) -> None:
+    found, expected = ta.differentiable(transform(total))(X), transform(copied_total)(X)
+
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 def test_checkpoints_and_copies_of_what_has_them() -> None:
     expected = steps(total, X)
 
