@@ -78,7 +78,6 @@ HANDLERS: dict[Any, Handler] = {
     **dict.fromkeys((linspace, geomspace), spaced),
     np.take: taken,
     np.take_along_axis: taken_along,
-    np.select: listed,
     np.choose: listed,
     np.searchsorted: searched,
     np.bincount: counted,

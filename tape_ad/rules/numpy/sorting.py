@@ -35,6 +35,9 @@ from tape_ad.rules.numpy.bodies import own
 from tape_ad.rules.numpy.elementwise import is_complex
 from tape_ad.rules.numpy.indexing import index_map, unaliased
 
+NUMBERS = frozenset({int, float, complex})
+"""The types of numbers whose dtypes are weak."""
+
 
 def whole(ndim: int) -> tuple[slice, ...]:
     """Make the part of a key that leaves so many axes alone."""
@@ -110,27 +113,22 @@ def chosen(position: int, out: Array, a: Array, *choices: Array, mode: str) -> L
     return Mask(np.equal(numbers, position - 1))
 
 
-def select_signature(
-    condlist: Sequence[Array], choicelist: Sequence[Array], default: Array = 0
-) -> Call:
-    """Sort the arguments of `numpy.select`; each of the choices and the default are operands."""
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
+    """Choose by the first condition that holds; see `numpy.select`."""
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
-    return (*choicelist, default), {"condlist": condlist}
-
-
-def select(*choices: Array, condlist: Sequence[Array]) -> Array:
-    """Call `numpy.select` with the default as one more choice, so that it may be a handle."""
-    return np.select([*condlist, np.True_], choices)
-
-
-def selected(position: int, out: Array, *choices: Array, condlist: Sequence[Array]) -> LinearMap:
-    """Make the partial of `select`: a choice counts where no condition before it holds."""
-    mask: Any = True
-    conditions = [as_array(each) for each in condlist[: position + 1]]
-    for condition in conditions[:position]:
-        mask = mask & ~condition
-    return Mask(mask & conditions[position] if position < len(condlist) else mask)
+    if len(condlist) == 0:
+        raise ValueError("select with an empty condition list is not possible")
+    conditions = list(map(as_array, condlist))
+    for i, condition in enumerate(conditions):
+        if condition.dtype != bool:
+            raise TypeError(f"invalid entry {i} in condlist: should be boolean ndarray")
+    given = [x if type(x) in NUMBERS else as_array(x) for x in (*choicelist, default)]
+    dtype = np.result_type(*[getattr(x, "dtype", x) for x in given])
+    *choices, chosen = (dtype.type(x) if type(x) in NUMBERS else x for x in given)
+    for condition, choice in zip(conditions[::-1], choices[::-1], strict=True):
+        chosen = np.where(condition, choice, chosen)
+    return chosen
 
 
 def apply_along_axis(
@@ -186,7 +184,7 @@ SELECTING: dict[Any, Entry] = {
         signature=choose_signature,
         compute=lambda a, *choices, mode: np.choose(a, choices, mode=mode),
     ),
-    np.select: each(selected, signature=select_signature, compute=select),
+    np.select: Derivation(select, facts=facts.composed(select)),
     np.apply_along_axis: Derivation(apply_along_axis),
     **own(np.apply_over_axes),
     **own(np.piecewise, isinstance=is_listed),
