@@ -53,6 +53,7 @@ def choose(index: Any, *operands: Operand, no_jax: str = "", **options: Any) -> 
         options=options,
         call=lambda f, a, *choices, **options: f(a, list(choices), **options),
         complex=True,
+        nodes=len(operands),
         no_jax=no_jax,
     )
 

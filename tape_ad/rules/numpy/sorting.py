@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import overridable
+from tape_ad.base.arrays.overridable import anywhere, overridable
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules import facts
 from tape_ad.rules.base import (
@@ -24,12 +24,11 @@ from tape_ad.rules.base import (
     axes_of,
     axis_of,
     constants,
-    each,
     refuse,
     rule,
     writing,
 )
-from tape_ad.rules.maps import SHIELD, Array, Chain, Index, LinearMap, Mask, Reshape
+from tape_ad.rules.maps import SHIELD, Array, Chain, Index, LinearMap, Reshape
 from tape_ad.rules.numpy import bodies
 from tape_ad.rules.numpy.bodies import own
 from tape_ad.rules.numpy.elementwise import is_complex
@@ -93,24 +92,22 @@ def compressed(out: Array, condition: Array, a: Array, axis: int | None) -> Line
     return Chain((SHIELD, picking(a, out, axis, np.flatnonzero(condition), repeats=False)))
 
 
-def choose_signature(
-    a: Array, choices: Sequence[Array], out: None = None, mode: str = "raise"
-) -> Call:
-    """Sort the arguments of `numpy.choose`; each of the choices is an operand."""
+def choose(a: Any, choices: Sequence[Any], out: None = None, mode: str = "raise") -> Array:
+    """Choose by numbers; see `numpy.choose`."""
     refuse("choose", out=out)
-    return (a, *choices), {"mode": mode}
-
-
-def chosen(position: int, out: Array, a: Array, *choices: Array, mode: str) -> LinearMap | None:
-    """Make the partial of `choose` with respect to one of the choices."""
-    if position == 0:
-        return None
-    numbers = as_array(a)
+    a, count = as_array(a), len(choices)
+    given = [x if type(x) in NUMBERS else as_array(x) for x in choices]
+    zeros: Any = [x if type(x) in NUMBERS else np.zeros((), x.dtype) for x in given]
+    chosen = np.choose(np.zeros((), a.dtype), zeros, mode=mode)  # type: ignore[call-overload]  # which looks at dtypes and options
     if mode == "wrap":
-        numbers = numbers % len(choices)
+        a = a % count
     elif mode == "clip":
-        numbers = np.clip(numbers, 0, len(choices) - 1)
-    return Mask(np.equal(numbers, position - 1))
+        a = np.clip(a, 0, count - 1)
+    elif anywhere((a < 0) | (a >= count)):
+        raise ValueError("invalid entry in choice array")
+    for i, choice in enumerate(given):
+        chosen = np.where(np.equal(a, i), choice, chosen)
+    return chosen
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
@@ -179,11 +176,7 @@ SELECTING: dict[Any, Entry] = {
         signature=arguments_of(np.extract, "condition arr", ""),
         facts=facts.SHAPED_BY_VALUES.also(body=bodies.extracted),
     ),
-    np.choose: each(
-        chosen,
-        signature=choose_signature,
-        compute=lambda a, *choices, mode: np.choose(a, choices, mode=mode),
-    ),
+    np.choose: Derivation(choose, facts=facts.composed(choose)),
     np.select: Derivation(select, facts=facts.composed(select)),
     np.apply_along_axis: Derivation(apply_along_axis),
     **own(np.apply_over_axes),
