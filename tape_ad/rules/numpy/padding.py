@@ -95,6 +95,11 @@ def differs(values: Any) -> bool:
 
 @overridable
 def pad(array: Array, pad_width: Any, mode: str, **options: Any) -> Array:
+    """Pad by constants and by elements that are repeated, as one call."""
+    return padded_plainly(array, pad_width, mode, **options)
+
+
+def padded_plainly(array: Array, pad_width: Any, mode: str, **options: Any) -> Array:
     """Call `numpy.pad`, or pad with zeros in less time."""
     number = options.get(VALUES["constant"], 0)
     plain = type(array) is np.ndarray and type(number) is int and number == 0
@@ -275,5 +280,5 @@ def moved(given: Mapping[str, Any]) -> facts.Facts:
 
 PADDING: dict[Any, Entry] = {
     np.pad: Derivation(padded, facts=facts.depending(moved)),
-    pad: rule(of_array, signature=pad_signature),
+    pad: rule(of_array, signature=pad_signature, compute=padded_plainly),
 }
