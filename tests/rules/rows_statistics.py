@@ -35,9 +35,9 @@ DIFFERENCES = [
         )
     ),
     Row(np.diff, [REAL(3, 4), REAL(), REAL()], call=joined, nodes=6),
-    Row(np.ediff1d, [REAL(2, 3)], nodes=2, complex=True),
-    Row(np.ediff1d, [REAL(4), REAL(2), REAL(2, 1)], nodes=5),
-    Row(np.ediff1d, [REAL(4), REAL(), REAL()], nodes=6),
+    Row(np.ediff1d, [REAL(2, 3)], nodes=4, complex=True),
+    Row(np.ediff1d, [REAL(4), REAL(2), REAL(2, 1)], nodes=7),
+    Row(np.ediff1d, [REAL(4), REAL(), REAL()], nodes=8),
     *(
         Row(np.gradient, [REAL(4, 5)], options=options, nodes=44, complex=True, no_jax=no_jax)
         for options, no_jax in (
@@ -79,7 +79,7 @@ DIFFERENCES = [
         for options in ({}, {"axis": 0}, {"axis": -2, "dx": 0.5})
     ),
     *(
-        Row(np.trapezoid, [REAL(3, 4), REAL(*shape)], options=options, nodes=8)
+        Row(np.trapezoid, [REAL(3, 4), REAL(*shape)], options=options, nodes=10)
         for shape, options in (
             ((4,), {}),
             ((3,), {"axis": 0}),
