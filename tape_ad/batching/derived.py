@@ -63,28 +63,6 @@ def common_order(operands: Any, order: Any) -> Any:
     return "F" if all(each is not None and each.f_contiguous for each in flags) else "C"
 
 
-def listed(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
-    """Call a function of elements whose arrays stand in lists as well; see `elementwise`."""
-
-    def ndim_in(x: Any) -> int:
-        if isinstance(x, (list, tuple)):
-            return max(map(ndim_in, x), default=0)
-        return 0 if isinstance(x, (str, type(None))) else ndim_of(x)
-
-    def aligned(x: Any, ndim: int) -> Any:
-        return (
-            [aligned(each, ndim) for each in x]
-            if isinstance(x, (list, tuple))
-            else all_of(batch, x, ndim)
-        )
-
-    if not any(isinstance(x, (list, tuple)) for x in args):
-        raise Looped
-    ndim = max(map(ndim_in, (*args, *kwargs.values())))
-    options = {name: aligned(x, ndim) for name, x in kwargs.items()}
-    return function(*[aligned(x, ndim) for x in args], **options)
-
-
 def cast(batch: Batch, function: Function, args: Any, kwargs: Options) -> Any:
     """Cast each."""
     options = dict(kwargs)

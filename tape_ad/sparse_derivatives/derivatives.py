@@ -277,7 +277,7 @@ class SparseDerivative:
         Examples
         --------
         >>> import numpy as np, tape_ad as ta
-        >>> jacobian = ta.sparse_jacobian(lambda x: np.diff(x))
+        >>> jacobian = ta.sparse_jacobian(lambda x: np.convolve(x, [1.0, -1.0], "valid"))
         >>> _ = jacobian(np.zeros(1000))
         >>> print(jacobian.explain())
         999 x 1000 with 1998 entries (0.2 %)

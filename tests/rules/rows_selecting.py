@@ -53,6 +53,7 @@ def choose(index: Any, *operands: Operand, no_jax: str = "", **options: Any) -> 
         options=options,
         call=lambda f, a, *choices, **options: f(a, list(choices), **options),
         complex=True,
+        nodes=len(operands),
         no_jax=no_jax,
     )
 
@@ -107,6 +108,7 @@ CHOSEN = [
         call=lambda f, x, y: f([MASK, OTHER], [x, y]),
         note="default 0",
         complex=True,
+        nodes=3,
     ),
     Row(
         np.select,
@@ -114,12 +116,14 @@ CHOSEN = [
         call=lambda f, x, y, z: f([MASK, OTHER], [x, y], z),
         noticed=(0, 1),
         complex=True,
+        nodes=3,
     ),
     Row(
         np.select,
         [REAL(3)],
         call=lambda f, x: f([MASK, OTHER], [2.0, x], 1.5),
         note="beside numbers",
+        nodes=3,
     ),
     Row(
         np.select,
@@ -127,6 +131,7 @@ CHOSEN = [
         call=lambda f, x: f([[True, False, False], [True, True, False]], [2.0, x], 1.5),
         note="conditions in lists",
         no_jax="JAX takes arrays as conditions",
+        nodes=3,
     ),
     Row(np.select, [REAL(0)], call=lambda f, x: f([np.zeros(0, bool)], [x])),
     Row(

@@ -20,24 +20,24 @@ def joined(function: Any, a: Any, before: Any, after: Any, **options: Any) -> An
 
 DIFFERENCES = [
     *(
-        Row(np.diff, [REAL(3, 5)], options=options, complex=True)
+        Row(np.diff, [REAL(3, 5)], options=options, complex=True, nodes=3 * options.get("n", 1))
         for options in ({}, {"n": 2}, {"axis": 0}, {"axis": -2, "n": 2}, {"n": 0})
     ),
-    Row(np.diff, [REAL(1)]),
+    Row(np.diff, [REAL(1)], nodes=3),
     Row(np.diff, [REAL()], options={"n": 0}, no_jax="JAX takes no array without axes"),
-    Row(np.diff, [REAL(0, 3)], options={"axis": 1}),
-    Row(np.diff, [REAL(2)], options={"n": 4}),
+    Row(np.diff, [REAL(0, 3)], options={"axis": 1}, nodes=3),
+    Row(np.diff, [REAL(2)], options={"n": 4}, nodes=12),
     *(
-        Row(np.diff, [REAL(3, 4), before, after], options=options, call=joined, nodes=3)
+        Row(np.diff, [REAL(3, 4), before, after], options=options, call=joined, nodes=8)
         for before, after, options in (
             (REAL(3, 2), REAL(3, 1), {"n": 2}),
             (REAL(1, 4), REAL(), {"axis": 0}),
         )
     ),
-    Row(np.diff, [REAL(3, 4), REAL(), REAL()], call=joined, nodes=4),
-    Row(np.ediff1d, [REAL(2, 3)], nodes=2, complex=True),
-    Row(np.ediff1d, [REAL(4), REAL(2), REAL(2, 1)], nodes=5),
-    Row(np.ediff1d, [REAL(4), REAL(), REAL()], nodes=6),
+    Row(np.diff, [REAL(3, 4), REAL(), REAL()], call=joined, nodes=6),
+    Row(np.ediff1d, [REAL(2, 3)], nodes=4, complex=True),
+    Row(np.ediff1d, [REAL(4), REAL(2), REAL(2, 1)], nodes=7),
+    Row(np.ediff1d, [REAL(4), REAL(), REAL()], nodes=8),
     *(
         Row(np.gradient, [REAL(4, 5)], options=options, nodes=44, complex=True, no_jax=no_jax)
         for options, no_jax in (
@@ -79,7 +79,7 @@ DIFFERENCES = [
         for options in ({}, {"axis": 0}, {"axis": -2, "dx": 0.5})
     ),
     *(
-        Row(np.trapezoid, [REAL(3, 4), REAL(*shape)], options=options, nodes=8)
+        Row(np.trapezoid, [REAL(3, 4), REAL(*shape)], options=options, nodes=10)
         for shape, options in (
             ((4,), {}),
             ((3,), {"axis": 0}),

@@ -31,9 +31,9 @@ def test_a_linear_mode_is_its_own_partial_for_all_widths(
     x = np.random.default_rng(length).normal(size=(length, 2))
     for width in np.ndindex(12, 12):
         widths = (width, (1, 0))
-        expected = pad(x, widths, **options)
-        partial = padding.of_array(expected, x, widths, **options)
-        close([partial.push(x)], [expected], 1e-14)
+        value, tangent = ta.jvp(lambda x, widths=widths: pad(x, widths, **options), (x,), (x,))
+        np.testing.assert_array_equal(value, pad(x, widths, **options))
+        close([tangent], [value], 1e-14)
 
 
 @pytest.mark.parametrize("mode", ["maximum", "minimum"])

@@ -79,6 +79,20 @@ def test_choices_may_be_one_array() -> None:
     np.testing.assert_array_equal(gradient(picked, x), [[1, 0, 0], [0, 1, 1]])
 
 
+@pytest.mark.parametrize("beside", [1, 1.5, 2j, np.float64(2), np.int8(1), [1, 2], True])
+def test_choices_have_the_dtype_that_numpy_finds(beside: Any) -> None:
+    single = np.array([2.0, 3.0], np.float32)
+    x = ta.ComputationRecord().tensor(single)
+    for call in (
+        lambda x: np.choose([0, 1], [x, beside]),
+        lambda x: np.select([[True, False], [False, True]], [x, beside], 1.5),
+        lambda x: np.select([[True, False]], [x], beside),
+    ):
+        expected: Any = call(single)
+        assert call(x).dtype == expected.dtype
+        np.testing.assert_array_equal(call(x).data, expected)
+
+
 @pytest.mark.parametrize("function", [np.compress, np.extract])
 def test_a_condition_may_be_a_handle_and_is_constant(function: Any) -> None:
     record = ta.ComputationRecord()

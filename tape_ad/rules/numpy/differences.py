@@ -4,13 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from attrs import define
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from tape_ad.rules import facts
-from tape_ad.rules.base import NO_VALUE, Call, Derivation, Entry, along, as_array, axis_of, rule
-from tape_ad.rules.maps import SAME, Array, LinearMap, Shape
-from tape_ad.rules.maps.patterns import Pattern, banded, reads, separable
+from tape_ad.rules.base import NO_VALUE, Derivation, Entry, along, as_array
+from tape_ad.rules.maps import Array
 from tape_ad.rules.numpy.bodies import own
 from tape_ad.rules.numpy.shaping import memory_order
 from tape_ad.rules.numpy.updates import updated
@@ -18,81 +16,10 @@ from tape_ad.rules.numpy.updates import updated
 # Differences of neighbours
 
 
-@define(eq=False, repr=False)
-class Difference:
-    """The n-th difference along an axis, a negative one."""
-
-    n: int
-    axis: int
-
-    @reads("n", "axis")
-    def pattern(self, parent: Shape, node: Shape) -> Pattern:
-        """Tell which elements depend on which."""
-        own = banded(parent[self.axis], node[self.axis], range(self.n + 1))
-        return separable(parent, node, {self.axis: own})
-
-    def push(self, t: Array) -> Array:
-        """Subtract each from the next."""
-        return np.diff(t, self.n, self.axis)
-
-    def pull(self, ct: Array) -> Array:
-        """Subtract each from the one before, where outside there are zeros."""
-        shape = list(ct.shape)
-        shape[self.axis] = self.n
-        zeros = np.zeros(shape, ct.dtype)
-        ct = np.diff(np.concatenate((zeros, ct, zeros), axis=self.axis), self.n, self.axis)
-        return -ct if self.n % 2 else ct
-
-
-def diff_signature(
-    a: Array, n: int = 1, axis: int = -1, prepend: Any = NO_VALUE, append: Any = NO_VALUE
-) -> Call:
-    """Sort the arguments of `numpy.diff`; what is put before and after is joined first."""
-    a = as_array(a)
-    if n == 0:
-        return (a,), {"n": 0, "axis": -1}
-    if a.ndim == 0:
-        raise ValueError("diff requires input that is at least one dimensional")
-    axis = axis_of(a.ndim, axis)
-    parts = [end_of(prepend, a, axis), a, end_of(append, a, axis)]
-    parts = [part for part in parts if part is not None]
-    whole = np.concatenate(parts, axis=axis) if len(parts) > 1 else a
-    if not whole.size and not whole.dtype.isnative:  # as NumPy's differences of nothing are
-        whole = whole.astype(whole.dtype.newbyteorder("="))
-    return (whole,), {"n": min(n, whole.shape[axis]), "axis": axis}
-
-
-def end_of(value: Any, a: Array, axis: int) -> Any:
-    """Give what is joined to `a` along an axis: a number stands for a slice of them."""
-    if value is NO_VALUE:
-        return None
-    value = as_array(value)
-    if value.ndim:
-        return value
-    shape = list(a.shape)
-    shape[axis] = 1
-    return np.broadcast_to(value, shape)
-
-
-def joined_before(*args: Any, **options: Any) -> Array:
-    """Take differences of what is joined first; see `numpy.diff`."""
-    (whole,), given = diff_signature(*args, **options)
-    return np.diff(whole, **given)
-
-
-def joined_or_along(given: Mapping[str, Any]) -> facts.Facts:
+def along_where_alone(given: Mapping[str, Any]) -> facts.Facts:
     """Tell what is known of `numpy.diff`, which may join something to the array before."""
-    if given["n"] == 0:
-        return facts.elementwise("a")
     joins = given["prepend"] is not NO_VALUE or given["append"] is not NO_VALUE
-    if not np.any(given["n"]):
-        return facts.UNKNOWN  # as its axis counts for nothing
-    return facts.composed(joined_before) if joins else facts.along()
-
-
-def diff_partial(out: Array, a: Array, n: int, axis: int) -> LinearMap:
-    """Make the partial of `numpy.diff`."""
-    return Difference(n, axis) if n else SAME
+    return facts.UNKNOWN if joins or not np.any(given["n"]) else facts.along()
 
 
 def ediff1d(ary: Array, to_end: Any = None, to_begin: Any = None) -> Array:
@@ -220,7 +147,7 @@ def one_sided(f: list[Array], near: Any, far: Any) -> Array:
 
 
 DIFFERENCES: dict[Any, Entry] = {
-    np.diff: rule(diff_partial, signature=diff_signature, facts=facts.depending(joined_or_along)),
+    **own(np.diff, facts=facts.depending(along_where_alone)),
     np.ediff1d: Derivation(ediff1d),
     np.gradient: Derivation(gradient),
     **own(np.trapezoid),

@@ -1,249 +1,105 @@
 """Padding, which adds margins to an array, one axis after another."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from attrs import define
 
-from tape_ad.base.arrays.overridable import as_in_key, batch_in, whole
+from tape_ad.base.arrays.overridable import overridable
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules import facts
-from tape_ad.rules.base import Call, Entry, along, as_array, rule
+from tape_ad.rules.base import Call, Derivation, Entry, along, as_array, rule
 from tape_ad.rules.maps import SAME, Adjoint, Array, Chain, Index, LinearMap, Shape
-from tape_ad.rules.maps.patterns import ALL, Pattern, joined, reads, separable
+from tape_ad.rules.maps.patterns import permutation
 from tape_ad.rules.numpy import bodies
+from tape_ad.rules.numpy.rearranging import in_order_of
 from tape_ad.rules.plain_maps import PlainMap, summed_by_index
+
+padding: Callable[..., Array] = np.pad
+"""NumPy's type for it knows no mode that is not written out."""
 
 Widths = list[tuple[int, int]]
 
 VALUES = {"constant": "constant_values", "linear_ramp": "end_values"}
 """The modes that pad with given values, and the name that they have there."""
 
+COPYING = frozenset({"edge", "wrap", "reflect", "symmetric"})
+"""The modes that repeat elements."""
+
+STATISTICS: dict[str, Any] = {
+    "maximum": np.max,
+    "mean": np.mean,
+    "median": np.median,
+    "minimum": np.min,
+}
+"""The modes that repeat a statistic of the elements next to a margin."""
+
 
 @define(eq=False, repr=False)
 class Margins(PlainMap):
-    """The margins of one axis: each of their elements is a mixture of elements of the parent.
-
-    Element j is ``inner[j] * parent[index[j]] + first[j] * sum(head * parent[:h]) + last[j] *
-    sum(tail * parent[-k:])`` along the axis, where what is None is left out.
+    """An array between margins along one axis, which repeat elements of it.
 
     Parameters
     ----------
     axis : int
         Negative.
-    before, after : int
-        The widths of the two margins. The arrays of one number for each element of a margin have
-        the length ``before + after``.
-    length : int
-        That of the parent along the axis.
-    index, inner : array, optional
-        `inner` is 1 when left out.
-    first, last : array, optional
-    head, tail : array
-        Weights that broadcast to the first and the last elements of the parent.
+    before, length : int
+        The width of the first margin, and the length of the parent along the axis.
+    index : array of integers
+        Where the elements of the first margin come from, and of the last one behind them.
     """
 
+    pattern = permutation
     axis: int
     before: int
-    after: int
     length: int
-    index: Array = None
-    inner: Array = None
-    first: Array = None
-    last: Array = None
-    head: Array = None
-    tail: Array = None
-
-    def weighted(self, t: Array, weights: Array) -> Array:
-        """Multiply by one number for each element of the margins, without promoting."""
-        along_axis = weights.reshape((-1,) + (1,) * (-self.axis - 1))
-        return t * along_axis.astype(t.real.dtype)
-
-    def ends(self) -> list[tuple[Array, Array, tuple[Any, ...]]]:
-        """List the two ends that margins are made of, with their weights and where they are."""
-        both = []
-        if self.first is not None:
-            stop = self.head.shape[self.axis]
-            both.append((self.first, self.head, along(self.axis, slice(0, stop))))
-        if self.last is not None:
-            start = self.length - self.tail.shape[self.axis]
-            both.append((self.last, self.tail, along(self.axis, slice(start, self.length))))
-        return both
-
-    @reads(ALL)
-    def pattern(self, parent: Shape, node: Shape) -> Pattern:
-        """Tell which elements depend on which."""
-        return separable(parent, node, {self.axis: self.along_axis()})
-
-    def along_axis(self) -> Pattern:
-        """Tell which indices along the axis depend on which."""
-        inside = np.arange(self.length)
-        own = [Pattern(inside + self.before, inside)]
-        margins = np.arange(self.before + self.after)
-        margins[self.before :] += self.length
-        if self.index is not None:
-            own.append(Pattern(margins, self.index))
-        for _, _, key in self.ends():
-            used = inside[key[1]]
-            own.append(Pattern(np.repeat(margins, len(used)), np.tile(used, len(margins))))
-        return joined(own)
+    index: Array
 
     def forward(self, t: Array) -> Array:
-        shape = list(t.shape)
-        shape[self.axis] = self.before + self.after
-        margins = np.zeros(shape, t.dtype)
-        if batch_in((self.head, self.tail)) is not None:
-            margins = as_in_key(margins, (self.head, self.tail)).copy()
-        if self.index is not None:
-            inside = np.take(t, self.index, axis=self.axis)
-            margins += inside if self.inner is None else self.weighted(inside, self.inner)
-        for weights, parts, key in self.ends():
-            chunk = t[key] * parts.astype(t.real.dtype)
-            margins += self.weighted(np.add.reduce(chunk, axis=self.axis, keepdims=True), weights)
-        left = margins[along(self.axis, slice(0, self.before))]
+        margins = np.take(t, self.index, axis=self.axis)
+        left = margins[along(self.axis, slice(self.before))]
         right = margins[along(self.axis, slice(self.before, None))]
         return np.concatenate([left, t, right], axis=self.axis)
 
     def backward(self, ct: Array) -> Array:
         stop = self.before + self.length
-        ct = as_in_key(ct, (self.head, self.tail))
         total = ct[along(self.axis, slice(self.before, stop))].copy()
-        left = ct[along(self.axis, slice(0, self.before))]
+        left = ct[along(self.axis, slice(self.before))]
         right = ct[along(self.axis, slice(stop, None))]
         margins = np.concatenate([left, right], axis=self.axis)
-        if self.index is not None:
-            inside = margins if self.inner is None else self.weighted(margins, self.inner)
-            places, sums = summed_by_index(inside, self.index, self.axis)
-            total[along(self.axis, places)] += sums
-        for weights, parts, key in self.ends():
-            mixed = self.weighted(margins, weights)
-            sums = np.add.reduce(mixed, axis=self.axis, keepdims=True)
-            total[key] += sums * parts.astype(ct.real.dtype)
+        places, sums = summed_by_index(margins, self.index, self.axis)
+        total[along(self.axis, places)] += sums
         return total
 
 
-def padded_1d(values: Array, width: tuple[int, int], mode: str, **options: Any) -> Array:
-    """Pad a sequence and give its margins alone, the right one behind the left one."""
-    padded = np.pad(values, width, mode, **options)  # type: ignore[call-overload]  # any mode
-    return np.concatenate([padded[: width[0]], padded[width[0] + len(values) :]])
-
-
-def picking(axis: int, length: int, width: tuple[int, int], mode: str) -> Margins:
-    """Make the margins that repeat elements of the parent."""
-    return Margins(axis, *width, length, index=padded_1d(np.arange(length), width, mode))
-
-
-def odd(axis: int, length: int, width: tuple[int, int], mode: str) -> Margins:
-    """Make the margins that are twice an edge less the reflection, several times if need be.
-
-    Whatever comes of that is a mixture of one element, of the first and of the last.
-    """
-    index = padded_1d(np.arange(length), width, mode)
-    edges = np.zeros((2, length))
-    edges[0, 0] = edges[1, -1] = 1
-    options: dict[str, Any] = {"mode": mode, "reflect_type": "odd"}
-    first, last = (padded_1d(edge, width, **options) for edge in edges)
-    if length == 1:
-        last = np.zeros_like(last)
-    inside = (index > 0) & (index < length - 1)
-    inner = np.where(inside, 1 - first - last, 0)
-    return ended(axis, length, width, first, last, index=index, inner=inner)
-
-
-def ramp(axis: int, length: int, width: tuple[int, int]) -> Margins:
-    """Make the margins that go straight to 0, or to given values, from the edges."""
-    before, after = width
-    first = np.concatenate([np.arange(before) / max(before, 1), np.zeros(after)])
-    last = np.concatenate([np.zeros(before), np.arange(after)[::-1] / max(after, 1)])
-    return ended(axis, length, width, first, last)
-
-
-def ended(
-    axis: int,
-    length: int,
-    width: tuple[int, int],
-    first: Array,
-    last: Array,
-    head: Array = None,
-    tail: Array = None,
-    **others: Array,
-) -> Margins:
-    """Make margins of the first and the last element, or of mixtures at the two ends."""
-    one = np.ones((1,) * -axis)
-    head, tail = (one if weights is None else weights for weights in (head, tail))
-    return Margins(axis, *width, length, first=first, last=last, head=head, tail=tail, **others)
-
-
-# Statistics
-
-
-def shares(chunk: Array, axis: int, mode: str) -> Array:
-    """Tell how much of a mean, median or extremum each element is.
-
-    Where several elements tie for an extremum they share alike.
-    """
-    size = chunk.shape[axis]
-    if mode == "mean":
-        return np.full((size,) + (1,) * (-axis - 1), 1 / max(size, 1))
-    if mode == "median":
-        middle = sorted({(size - 1) // 2, size // 2})
-        order = np.argpartition(chunk, middle, axis=axis) if size else None
-        return shares_of_median(chunk.shape, middle, order, axis)
-    extremum = np.max if mode == "maximum" else np.min
-    chosen = np.equal(chunk, extremum(chunk, axis=axis, keepdims=True))
-    return chosen / np.maximum(np.add.reduce(chosen, axis=axis, keepdims=True), 1)
-
-
-@whole
-def shares_of_median(shape: Shape, middle: list[int], order: Any, axis: int) -> Array:
-    """Share a median among what stands in the middle of an order."""
-    weights = np.zeros(shape)
-    if order is not None:
-        weights = as_in_key(weights, (order,)).copy()
-        places = np.take(order, middle, axis=axis)
-        np.put_along_axis(weights, places, 1 / len(middle), axis=axis)
-    return weights
-
-
-def statistics(
-    out: Array, shape: Shape, widths: Widths, number: int, lengths: Array, mode: str
-) -> Margins:
-    """Make the margins that repeat a statistic of the elements next to them."""
-    axis, length, (before, after) = number - len(shape), shape[number], widths[number]
-    inner = inner_key(shape, widths)
-    sizes = [length if n is None else min(int(n), length) for n in lengths[number]]
-    starts = (before, before + length - sizes[1])
-    chunks = [
-        out[(..., slice(start, start + n), *inner[number + 1 :])]
-        for start, n in zip(starts, sizes, strict=True)
-    ]
-    head = shares(chunks[0], axis, mode)
-    tail = head if min(sizes) == length else shares(chunks[1], axis, mode)
-    first = np.repeat((1.0, 0.0), (before, after))
-    return ended(axis, length, (before, after), first, 1 - first, head, tail)
-
-
-# The rule
-
-
-def pad_signature(array: Array, pad_width: Any, mode: Any = "constant", **options: Any) -> Call:
-    """Sort the arguments of `numpy.pad`; values that are no constants are joined to it first."""
+def padded(array: Array, pad_width: Any, mode: Any = "constant", **options: Any) -> Array:
+    """Pad as one call where elements and constants are put in place, else by `with_margins`."""
     if callable(mode):
         raise UnsupportedArgumentError(
             "np.pad: a function as mode= is given plain arrays to write to, which would drop the "
             "gradient; pad by one of the named modes, or np.concatenate the margins"
         )
-    name = VALUES.get(mode, "")
-    values = options.get(name)
-    if hasattr(values, "shape") and not isinstance(values, (np.ndarray, np.generic)):
-        del options[name]
-        array = with_values(array, widths_of(array.ndim, pad_width), mode, values)
-        pad_width, mode = 0, "constant"
-    return (array,), {"pad_width": pad_width, "mode": mode, **options}
+    array, values = as_array(array), options.get("constant_values")
+    if mode in ("constant", "empty") and not differs(values):
+        return pad(array, pad_width, mode, **options)
+    if mode in COPYING and options.get("reflect_type", "even") != "odd":
+        return pad(array, pad_width, mode, **options)
+    return with_margins(array, pad_width, mode, **options)
 
 
+def differs(values: Any) -> bool:
+    """Tell whether values are no constants: handles, or others for each of a batch."""
+    return hasattr(values, "shape") and not isinstance(values, (np.ndarray, np.generic))
+
+
+@overridable
 def pad(array: Array, pad_width: Any, mode: str, **options: Any) -> Array:
+    """Pad by constants and by elements that are repeated, as one call."""
+    return padded_plainly(array, pad_width, mode, **options)
+
+
+def padded_plainly(array: Array, pad_width: Any, mode: str, **options: Any) -> Array:
     """Call `numpy.pad`, or pad with zeros in less time."""
     number = options.get(VALUES["constant"], 0)
     plain = type(array) is np.ndarray and type(number) is int and number == 0
@@ -251,30 +107,95 @@ def pad(array: Array, pad_width: Any, mode: str, **options: Any) -> Array:
         widths = plain_widths(array.ndim, pad_width)
         if widths is not None:
             return in_zeros(array, widths)
-    return np.pad(array, pad_width, mode, **options)  # type: ignore[call-overload]  # any mode
+    return padding(array, pad_width, mode, **options)
 
 
-def with_values(array: Array, widths: Widths, mode: str, values: Array) -> Array:
-    """Pad with values that are no constants, or with what goes straight to them from the edges."""
+def with_margins(array: Array, pad_width: Any, mode: str, **options: Any) -> Array:
+    """Join margins to one axis after another."""
+    values = as_array(options.pop(VALUES.get(mode, ""), 0))
+    padding(np.ones((1,) * array.ndim), pad_width, mode, **options)  # which says what is wrong
     ends = np.broadcast_to(values.astype(array.dtype), (array.ndim, 2))
-    for axis, width in enumerate(widths, -array.ndim):
-        margins = [
-            margin(array, axis, side, width[side], mode, ends[axis, side]) for side in (0, 1)
-        ]
-        if any(width):
-            array = np.concatenate([margins[0], array, margins[1]], axis)
-    return array
+    stat_length: Any = options.get("stat_length")
+    lengths = np.broadcast_to(stat_length, (array.ndim, 2))
+    whole = array
+    for axis, width in enumerate(widths_of(array.ndim, pad_width), -array.ndim):
+        if not any(width):
+            continue
+        if not array.shape[axis] and mode != "constant":
+            raise ValueError(
+                f"can't extend empty axis {axis + array.ndim} using modes other than 'constant' or "
+                "'empty'"
+            )
+        if mode in COPYING and array.shape[axis] > 1:
+            whole = reflected(whole, axis, width, edge=mode == "symmetric")
+            continue
+        given = zip((0, 1), width, ends[axis], lengths[axis], strict=True)
+        first, last = (margin(whole, axis, mode, *side) for side in given)
+        whole = np.concatenate((first, whole, last), axis)
+    return in_order_of(array, whole)
 
 
-def margin(array: Array, axis: int, side: int, length: int, mode: str, end: Array) -> Array:
-    """Make the margin before an axis, or that behind it, of what it ends in."""
+def margin(
+    array: Array, axis: int, mode: str, side: int, width: int, end: Array, length: int | None
+) -> Array:
+    """Make the margin before an axis, which is side 0, or that behind it.
+
+    Parameters
+    ----------
+    array : array
+    axis : int
+        Negative.
+    mode : str
+    side, width : int
+    end : array
+        The value that the margin ends in, of modes that have one.
+    length : int or None
+        Of how many elements a statistic is; None for all.
+    """
+    shape = list(array.shape)
+    n, shape[axis] = shape[axis], width
+    if mode == "linear_ramp":
+        options = {"endpoint": False, "dtype": array.dtype}
+        ramp = np.linspace(end, array[along(axis, -side)], width, axis=axis, **options)
+        return np.flip(ramp, axis) if side else ramp
     if mode == "constant":
-        shape = list(array.shape)
-        shape[axis] = length
         return np.broadcast_to(end, shape)
-    edge, options = array[along(axis, -side)], {"endpoint": False, "dtype": array.dtype}
-    ramp = np.linspace(end, edge, length, axis=axis, **options)
-    return np.flip(ramp, axis) if side else ramp
+    statistic, count = STATISTICS.get(mode), 1
+    if statistic is not None:
+        count = n if length is None else min(int(length), n)
+    part = array[along(axis, slice(n - count, n) if side else slice(count))]
+    repeated = part if statistic is None else statistic(part, axis=axis, keepdims=True)
+    return np.broadcast_to(repeated, shape)
+
+
+def reflected(array: Array, axis: int, width: tuple[int, int], *, edge: bool) -> Array:
+    """Pad an axis by twice its ends less what is next to them, several times if need be.
+
+    Parameters
+    ----------
+    array : array
+    axis : int
+        Negative.
+    width : tuple of int
+    edge : bool
+        Whether the ends themselves are next to them.
+    """
+    first = 0 if edge else 1
+    period = array.shape[axis] - first
+    before, after = width
+    while before or after:
+        n = array.shape[axis]
+        longest = (n - first) // period * period  # as parts of what was given are not turned round
+        left, right = min(before, longest), min(after, longest)
+        next_left = array[along(axis, slice(first, first + left))]
+        next_right = array[along(axis, slice(n - first - right, n - first))]
+        margins = (
+            2 * array[along(axis, slice(1))] - np.flip(next_left, axis),
+            2 * array[along(axis, slice(n - 1, n))] - np.flip(next_right, axis),
+        )
+        array = np.concatenate((margins[0], array, margins[1]), axis)
+        before, after = before - left, after - right
+    return array
 
 
 def in_zeros(array: np.ndarray[Any, Any], widths: Widths) -> Array:
@@ -287,7 +208,12 @@ def in_zeros(array: np.ndarray[Any, Any], widths: Widths) -> Array:
 
 def inner_key(shape: Shape, widths: Widths) -> tuple[slice, ...]:
     """Make the key of the array itself in what it is padded to."""
-    return tuple(slice(b, b + n) for (b, _), n in zip(widths, shape, strict=True))
+    return tuple(map(inside, widths, shape))
+
+
+def inside(width: tuple[int, int], length: int) -> slice:
+    """Tell where an axis lies between its margins."""
+    return slice(width[0], width[0] + length)
 
 
 def plain_widths(ndim: int, pad_width: Any) -> Widths | None:
@@ -318,57 +244,41 @@ def widths_of(ndim: int, pad_width: Any) -> Widths:
     return pairs
 
 
-def margins_of(
-    out: Array, shape: Shape, widths: Widths, mode: str, options: dict[str, Any]
-) -> list[Margins]:
-    """Make the margins of each axis that gets any, in the order in which NumPy adds them."""
-    ndim, margins = len(shape), []
-    for number, width in enumerate(widths):
-        axis, length = number - ndim, shape[number]
-        if not any(width):
-            continue
-        if mode == "linear_ramp":
-            margins.append(ramp(axis, length, width))
-        elif options.get("reflect_type") == "odd":
-            margins.append(odd(axis, length, width, mode))
-        elif mode in ("edge", "wrap", "reflect", "symmetric"):
-            margins.append(picking(axis, length, width, mode))
-        else:
-            stat_length: Any = options.get("stat_length")
-            lengths = np.broadcast_to(stat_length, (ndim, 2))
-            margins.append(statistics(out, shape, widths, number, lengths, mode))
-    return margins
+def pad_signature(array: Array, pad_width: Any, mode: str, **options: Any) -> Call:
+    """Sort the arguments of `pad`."""
+    return (array,), {"pad_width": pad_width, "mode": mode, **options}
 
 
 def of_array(out: Array, array: Array, pad_width: Any, mode: str, **options: Any) -> LinearMap:
-    """Make the partial with respect to the array."""
-    widths = widths_of(array.ndim, pad_width)
-    if mode in ("constant", "empty"):
-        return Adjoint(Index(inner_key(array.shape, widths), out.shape, array.shape))
-    margins = margins_of(out, array.shape, widths, mode, options)
-    return Chain(tuple(margins)) if margins else SAME
+    """Make the partial of `pad`: each axis is picked from, or is put into zeros."""
+    widths, shape = widths_of(array.ndim, pad_width), array.shape
+    if mode not in COPYING:
+        return Adjoint(Index(inner_key(shape, widths), out.shape, shape))
+    maps = [
+        Margins(axis, width[0], n, np.delete(padding(np.arange(n), width, mode), inside(width, n)))
+        for axis, (n, width) in enumerate(zip(shape, widths, strict=True), -array.ndim)
+        if any(width)
+    ]
+    return Chain(tuple(maps)) if maps else SAME
 
 
-def ramped(array: Array, pad_width: Any, mode: str, *, end_values: Any) -> Array:
-    """Pad with what goes straight to given values."""
+def rounded_nowhere(array: Array, pad_width: Any, mode: str, **options: Any) -> Array:
+    """Pad by `with_margins` what is no array of integers, to which NumPy rounds margins."""
     if array.dtype.kind not in "fc":
-        raise bodies.NO_BODY  # which is rounded
-    return with_values(array, widths_of(array.ndim, pad_width), mode, as_array(end_values))
+        raise bodies.NO_BODY
+    return with_margins(array, pad_width, mode, **options)
 
 
 def moved(given: Mapping[str, Any]) -> facts.Facts:
     """Say what is known of a call: in a few modes, elements are moved."""
     mode, options = given["mode"], given.get("kwargs", {})
-    if mode == "linear_ramp" and "end_values" in options:
-        return facts.composed(ramped)
     if mode == "constant":
         return facts.moves("array", VALUES[mode])
-    moves = mode in ("edge", "wrap") or (
-        mode in ("reflect", "symmetric") and options.get("reflect_type", "even") == "even"
-    )
-    return facts.moves("array") if moves else facts.UNKNOWN
+    copies = mode in COPYING and options.get("reflect_type", "even") == "even"
+    return facts.moves("array") if copies else facts.composed(rounded_nowhere)
 
 
 PADDING: dict[Any, Entry] = {
-    np.pad: rule(of_array, signature=pad_signature, compute=pad, facts=facts.depending(moved)),
+    np.pad: Derivation(padded, facts=facts.depending(moved)),
+    pad: rule(of_array, signature=pad_signature, compute=padded_plainly),
 }

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tape_ad.base.arrays.overridable import overridable
+from tape_ad.base.arrays.overridable import anywhere, overridable
 from tape_ad.base.errors import UnsupportedArgumentError
 from tape_ad.rules import facts
 from tape_ad.rules.base import (
@@ -24,16 +24,18 @@ from tape_ad.rules.base import (
     axes_of,
     axis_of,
     constants,
-    each,
     refuse,
     rule,
     writing,
 )
-from tape_ad.rules.maps import SHIELD, Array, Chain, Index, LinearMap, Mask, Reshape
+from tape_ad.rules.maps import SHIELD, Array, Chain, Index, LinearMap, Reshape
 from tape_ad.rules.numpy import bodies
 from tape_ad.rules.numpy.bodies import own
 from tape_ad.rules.numpy.elementwise import is_complex
 from tape_ad.rules.numpy.indexing import index_map, unaliased
+
+NUMBERS = frozenset({int, float, complex})
+"""The types of numbers whose dtypes are weak."""
 
 
 def whole(ndim: int) -> tuple[slice, ...]:
@@ -90,47 +92,40 @@ def compressed(out: Array, condition: Array, a: Array, axis: int | None) -> Line
     return Chain((SHIELD, picking(a, out, axis, np.flatnonzero(condition), repeats=False)))
 
 
-def choose_signature(
-    a: Array, choices: Sequence[Array], out: None = None, mode: str = "raise"
-) -> Call:
-    """Sort the arguments of `numpy.choose`; each of the choices is an operand."""
+def choose(a: Any, choices: Sequence[Any], out: None = None, mode: str = "raise") -> Array:
+    """Choose by numbers; see `numpy.choose`."""
     refuse("choose", out=out)
-    return (a, *choices), {"mode": mode}
-
-
-def chosen(position: int, out: Array, a: Array, *choices: Array, mode: str) -> LinearMap | None:
-    """Make the partial of `choose` with respect to one of the choices."""
-    if position == 0:
-        return None
-    numbers = as_array(a)
+    a, count = as_array(a), len(choices)
+    given = [x if type(x) in NUMBERS else as_array(x) for x in choices]
+    zeros: Any = [x if type(x) in NUMBERS else np.zeros((), x.dtype) for x in given]
+    chosen = np.choose(np.zeros((), a.dtype), zeros, mode=mode)  # type: ignore[call-overload]  # which looks at dtypes and options
     if mode == "wrap":
-        numbers = numbers % len(choices)
+        a = a % count
     elif mode == "clip":
-        numbers = np.clip(numbers, 0, len(choices) - 1)
-    return Mask(np.equal(numbers, position - 1))
+        a = np.clip(a, 0, count - 1)
+    elif anywhere((a < 0) | (a >= count)):
+        raise ValueError("invalid entry in choice array")
+    for i, choice in enumerate(given):
+        chosen = np.where(np.equal(a, i), choice, chosen)
+    return chosen
 
 
-def select_signature(
-    condlist: Sequence[Array], choicelist: Sequence[Array], default: Array = 0
-) -> Call:
-    """Sort the arguments of `numpy.select`; each of the choices and the default are operands."""
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
+    """Choose by the first condition that holds; see `numpy.select`."""
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
-    return (*choicelist, default), {"condlist": condlist}
-
-
-def select(*choices: Array, condlist: Sequence[Array]) -> Array:
-    """Call `numpy.select` with the default as one more choice, so that it may be a handle."""
-    return np.select([*condlist, np.True_], choices)
-
-
-def selected(position: int, out: Array, *choices: Array, condlist: Sequence[Array]) -> LinearMap:
-    """Make the partial of `select`: a choice counts where no condition before it holds."""
-    mask: Any = True
-    conditions = [as_array(each) for each in condlist[: position + 1]]
-    for condition in conditions[:position]:
-        mask = mask & ~condition
-    return Mask(mask & conditions[position] if position < len(condlist) else mask)
+    if len(condlist) == 0:
+        raise ValueError("select with an empty condition list is not possible")
+    conditions = list(map(as_array, condlist))
+    for i, condition in enumerate(conditions):
+        if condition.dtype != bool:
+            raise TypeError(f"invalid entry {i} in condlist: should be boolean ndarray")
+    given = [x if type(x) in NUMBERS else as_array(x) for x in (*choicelist, default)]
+    dtype = np.result_type(*[getattr(x, "dtype", x) for x in given])
+    *choices, chosen = (dtype.type(x) if type(x) in NUMBERS else x for x in given)
+    for condition, choice in zip(conditions[::-1], choices[::-1], strict=True):
+        chosen = np.where(condition, choice, chosen)
+    return chosen
 
 
 def apply_along_axis(
@@ -181,12 +176,8 @@ SELECTING: dict[Any, Entry] = {
         signature=arguments_of(np.extract, "condition arr", ""),
         facts=facts.SHAPED_BY_VALUES.also(body=bodies.extracted),
     ),
-    np.choose: each(
-        chosen,
-        signature=choose_signature,
-        compute=lambda a, *choices, mode: np.choose(a, choices, mode=mode),
-    ),
-    np.select: each(selected, signature=select_signature, compute=select),
+    np.choose: Derivation(choose, facts=facts.composed(choose)),
+    np.select: Derivation(select, facts=facts.composed(select)),
     np.apply_along_axis: Derivation(apply_along_axis),
     **own(np.apply_over_axes),
     **own(np.piecewise, isinstance=is_listed),

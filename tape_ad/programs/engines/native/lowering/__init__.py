@@ -149,23 +149,9 @@ def sums_are_finite(arrays: Sequence[Any]) -> Any:
     return functools.reduce(np.logical_and, answers)
 
 
-def chosen_in_turn(conditions: Sequence[Any], choices: Sequence[Any], default: Any = 0) -> Any:
-    """Choose by the first condition that is true, as `numpy.select` does."""
-    given = [getattr(each, "dtype", each) for each in (*choices, default)]
-    dtype = np.result_type(*given)
-    *choices, default = (
-        dtype.type(each) if type(each) in (int, float, complex) else each
-        for each in (*choices, default)
-    )
-    for condition, choice in reversed([*zip(conditions, choices, strict=True)]):
-        default = np.where(condition, choice, default)
-    return default
-
-
 OF_REAL = {"rfftn": own_lines(np.fft.rfftn), "irfftn": own_lines(np.fft.irfftn)}
 BODIES: Mapping[Any, Callable[..., Any]] = {
     all_finite: sums_are_finite,
-    np.select: chosen_in_turn,
     **{each: own_lines(each) for each in (np.diff, np.tril, np.triu, np.ptp)},
     **{each: own_lines(each) for each in (np.fft.fftn, np.fft.ifftn, np.fft.fft2, np.fft.ifft2)},
     **{each: own_lines(each, **OF_REAL) for each in (np.fft.rfft2, np.fft.irfft2)},

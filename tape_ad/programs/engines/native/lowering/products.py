@@ -257,8 +257,6 @@ def windows_added(lowering: Lowering, ct: MemRef, linear: Windows) -> None:
 
 def margins_added(lowering: Lowering, ct: MemRef, linear: Margins) -> None:
     """Add what margins repeat to the elements that they repeat."""
-    if linear.index is None or linear.ends() or linear.inner is not None:
-        raise NotLowerable("margins that are mixtures")
     out, axis, before = lowering.out, linear.axis, linear.before
     stop = before + linear.length
     copy(lowering, ct.part(along(axis, slice(before, stop))), out)
