@@ -51,8 +51,9 @@ from tape_ad.programs.capture.tracers import (
     is_tracer,
     tracers_in,
 )
-from tape_ad.programs.program import NO_OPTIONS, Call, Guard, Program, Step, Value
+from tape_ad.programs.program import NO_OPTIONS, Call, Guard, Program, Step, Value, values_in
 from tape_ad.programs.program.keys import GENERATORS, source_of
+from tape_ad.programs.program.trace import Trace
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.mutation import Memory
 from tape_ad.record.ties import Tied, flags_of
@@ -121,7 +122,8 @@ class Capture:
     outside : container of int
         The ids of variables and containers that were there before, and are watched.
     inputs : list of Value
-    steps : list of Call and Guard
+    steps : list of Call and Guard, or Trace
+        The latter where none of them is compared with earlier ones.
     level : int
         When it was entered, beside other interpreters.
     ended : bool
@@ -140,7 +142,7 @@ class Capture:
     constants: Constants
     outside: Container[int] = frozenset()
     inputs: list[Value] = field(factory=list, init=False)
-    steps: list[Step] = field(factory=list, init=False)
+    steps: "list[Step] | Trace" = field(factory=list, init=False)
     level: int = field(factory=enter, init=False)
     ended: bool = field(default=False, init=False)
     in_numpy: dict[int, Any] = field(factory=dict, init=False)
@@ -596,7 +598,9 @@ class Capture:
         if self._failure is not None:
             raise self._failure
         tree = map_leaves(self.returned, output)
-        parts = tuple(self.inputs), self.constants.found(), tuple(self.steps)
+        steps = self.steps
+        kept = steps.finished(values_in(tree)) if isinstance(steps, Trace) else tuple(steps)
+        parts = tuple(self.inputs), self.constants.found(), kept
         return Program(self.name, *parts, tree, rounds=self.rounds)
 
     def returned(self, leaf: Any, path: str) -> Any:

@@ -24,7 +24,7 @@ from tape_ad.programs.passes.simplifications import (
     literals_of,
     memory_of,
 )
-from tape_ad.programs.passes.tokens import Tokens, in_numpy, may_vary, respelled
+from tape_ad.programs.passes.tokens import Tokens
 from tape_ad.programs.program import (
     COMPUTED,
     Call,
@@ -43,6 +43,7 @@ from tape_ad.programs.program.loops import (
     unrolled,
     viewing,
 )
+from tape_ad.programs.program.trace import in_numpy, may_vary, respelled, selected
 from tape_ad.rules.maps import clone
 
 __all__ = ["roll", "unroll"]
@@ -70,7 +71,7 @@ def roll(program: Program) -> Program:
         return program
     tokens = Tokens.of(program, equal_literals(program))
     needed = tokens.needed()
-    live = evolve(program, steps=tuple(itertools.compress(program.steps, needed)))
+    live = evolve(program, steps=selected(program.steps, needed))
     tokens = tokens.among(needed)
     stretches = repeated(tokens.numbers)
     if not stretches:
@@ -330,7 +331,7 @@ class Rolling:
             now = np.arange(first, first + len(rows))
             operands[rows, column] = now
             tokens.operands[begin + rows * operands.shape[1] + column] = now
-            tokens.values += [tokens.values[number] for number in numbers]
+            tokens.values.repeat(numbers)
             tokens.same = np.concatenate([tokens.same, now])
             self._loop_of = np.concatenate(
                 [self._loop_of, np.full(len(rows), ROWS - len(self.rows))]
