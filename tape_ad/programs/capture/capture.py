@@ -360,7 +360,7 @@ class Capture:
             value = Value(kind, (), out.dtype)
         else:
             return None
-        self.note(Call(function, tuple(noted), NO_OPTIONS, (value,), False, self.errors()))
+        self.note_simple(function, noted, value)
         return TracedArray(out, value, self)
 
     def part_of(self, x: Any, key: Any) -> Any:
@@ -379,8 +379,7 @@ class Capture:
             box.chosen_by = x.chosen_by
         else:
             return None
-        args = x.value, key
-        self.note(Call(operator.getitem, args, NO_OPTIONS, (box.value,), False, self.errors()))
+        self.note_simple(operator.getitem, (x.value, key), box.value)
         return box
 
     def check_usable(self, function: Function) -> None:
@@ -432,6 +431,14 @@ class Capture:
         self.steps.append(step)
         if self.comparison.earlier is not None:
             self.comparison.check(self, step)
+
+    def note_simple(self, function: Function, args: Sequence[Any], value: Value) -> None:
+        """Note a call without options that gives one value."""
+        steps, errors = self.steps, self.errors()
+        if type(steps) is Trace and steps.reads:
+            steps.add(function, args, NO_OPTIONS, (value,), errors=errors)
+        else:
+            self.note(Call(function, tuple(args), NO_OPTIONS, (value,), False, errors))
 
     def note_failure(self, function: Any, args: Any, kwargs: Any, error: Exception) -> None:
         """Note a call that has failed, as a function may catch that and go another way."""

@@ -545,15 +545,18 @@ class Rolling:
         idle = (n for n, each in enumerate(self.found) if not (each.slots or each.stacked))
         return next(idle, None)  # its calls are there for the errors that they may raise
 
-    def used_outside(self) -> Iterable[int]:
-        """Give the numbers of all values that are used by other than loops."""
-        tokens = self.tokens
+    def operands_outside(self) -> set[int]:
+        """Give the numbers of the operands of steps that are in no loop."""
         inside = np.zeros(len(self.program.steps), bool)
         for each in self.found:
             inside[each.start : each.stop] = True
-        starts = tokens.operands_from
-        of_step = np.repeat(np.arange(len(inside)), np.diff(starts))
-        used = set(tokens.same[tokens.operands[~inside[of_step]]].tolist()) | self._returned
+        of_step = np.repeat(np.arange(len(inside)), np.diff(self.tokens.operands_from))
+        return set(self.tokens.operands[~inside[of_step]].tolist())
+
+    def used_outside(self) -> Iterable[int]:
+        """Give the numbers of all values that are used by other than loops."""
+        operands = np.array([*self.operands_outside()], np.int64)
+        used = set(self.tokens.same[operands].tolist()) | self._returned
         for each in self.found:
             used.update(each.slots.values())
             used.update(each.reads)
@@ -638,9 +641,9 @@ class Writing:
     def __attrs_post_init__(self) -> None:
         self._rewriting = rewriting = Rewriting(self.rolling.program)
         tokens = self.rolling.tokens
-        for number in np.flatnonzero(tokens.same != np.arange(len(tokens.same))).tolist():
-            value, same = tokens.values[number], tokens.values[tokens.same[number]]
-            rewriting.by[value] = same
+        for number in self.rolling.operands_outside() | self.rolling._returned:
+            if tokens.same[number] != number:
+                rewriting.by[tokens.values[number]] = tokens.values[tokens.same[number]]
         constants = [row.constant for row in self.rolling.rows]
         rewriting.add_constants(constants)
         self._stacks |= {(ROWS, number): each.value for number, each in enumerate(constants)}
@@ -767,7 +770,9 @@ class Body:
             pairs.clear()
             args = tuple(
                 [
-                    operand(arg) if may_vary(step, arg) else respelled(arg, other)
+                    operand(arg)
+                    if may_vary(step.function, step.outputs, arg)
+                    else respelled(arg, other)
                     for arg in step.args
                 ]
             )

@@ -6,10 +6,11 @@ operands and whole numbers alone, in a tenth of the memory. Rolling of loops goe
 """
 
 import itertools
+import sys
 from array import array
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from threading import RLock
 from typing import Any, overload
@@ -19,7 +20,7 @@ import numpy as np
 from attrs import define, field
 
 from tape_ad.base.trees import MAPPING, attributes_beside, structure_of
-from tape_ad.programs.program import Call, Guard, Step, Value, rebuilt, root_of
+from tape_ad.programs.program import Call, Function, Guard, Step, Value, rebuilt, root_of
 from tape_ad.programs.program.keys import VerySame, content_of, key_alone
 from tape_ad.programs.program.loops import Moving
 
@@ -28,6 +29,7 @@ from tape_ad.programs.program.loops import Moving
 
 TOLD_BY_EQUALITY = frozenset({str, bytes, bool, int, type(None), type(Ellipsis), range, Moving})
 PLAIN = frozenset({dict, list, tuple})
+NOTHING = type(None), None
 NUMBERS = (float, complex, np.bool_, np.number)
 LARGEST = 2**62
 """From where on whole numbers are part of what is alike: beside 64 bits, some might not move."""
@@ -47,29 +49,41 @@ def spell(tree: Any, parts: list[Any], leaves: list[Any]) -> None:
         Gets those values and numbers, in the order of `respelled`. It may be the same list.
     """
     kind: Any = type(tree)
-    if kind is Value or (kind is int and abs(tree) < LARGEST):  # `may_differ`, written out
+    if kind is slice:
+        parts.append(kind)
+        below: Any = tree.start, tree.stop, tree.step
+    elif kind is tuple:
+        parts += (kind, len(tree))
+        below = tree
+    elif may_differ(tree):
         parts.append(kind)
         leaves.append(tree)
+        return
     elif kind in TOLD_BY_EQUALITY:
         parts.append((kind, tree))
-    elif kind is slice:
-        parts.append(kind)
-        for each in (tree.start, tree.stop, tree.step):
-            spell(each, parts, leaves)
+        return
     elif (structure := structure_of(kind)) is not None:
-        below = tree if kind is tuple else list(structure.values(tree))
-        parts += [kind, len(below)]
+        below = list(structure.values(tree))
+        parts += (kind, len(below))
         if structure is MAPPING:
             parts += map(key_alone, tree)
         if not (kind in PLAIN or kind.__module__.startswith("tape_ad.")):
             parts.append(content_of(attributes_beside(tree)))
-        for each in below:
-            spell(each, parts, leaves)
-    elif isinstance(tree, NUMBERS):  # by their bytes: the zeros are equal, but not the same
-        number = np.asarray(tree)
-        parts.append((kind, number.dtype, number.tobytes()))
     else:
-        parts.append((kind, tree) if isinstance(tree, np.dtype) else VerySame(tree))
+        if isinstance(tree, NUMBERS):  # by their bytes: the zeros are equal, but not the same
+            number = np.asarray(tree)
+            parts.append((kind, number.dtype, number.tobytes()))
+        else:
+            parts.append((kind, tree) if isinstance(tree, np.dtype) else VerySame(tree))
+        return
+    for each in below:
+        if each is None:  # as most are in slices
+            parts.append(NOTHING)
+        elif type(each) is int and -LARGEST < each < LARGEST:  # as most are in other keys
+            parts.append(int)
+            leaves.append(each)
+        else:
+            spell(each, parts, leaves)
 
 
 def may_differ(leaf: Any) -> bool:
@@ -86,19 +100,18 @@ POWERS = frozenset({np.power, np.float_power})
 LARGEST_EXACT = 2**53
 
 
-def may_vary(call: Call, arg: Any) -> bool:
+def may_vary(function: Any, outputs: Sequence[Value], arg: Any) -> bool:
     """Tell whether an element of an array can stand for a number among the arguments of a call.
 
     A number in double precision is not weak, as Python's are, but that changes no double precision.
     Powers are computed otherwise where the exponent is known.
     """
-    function = call.function
     return (
         type(arg) in (int, float, np.float64)
         and type(function) is np.ufunc
         and "dd->d" in function.types
         and function not in POWERS
-        and all(out.dtype is not None and out.dtype.char in "dD" for out in call.outputs)
+        and all(out.dtype is not None and out.dtype.char in "dD" for out in outputs)
         and abs(arg) < LARGEST_EXACT
     )
 
@@ -191,39 +204,56 @@ class Reading:
         self.operands.append(number)
         return self.kind_of[number] if number >= 0 else self._kinds_given[~number]
 
-    def compute(self, value: Value) -> int:
-        """Number what a step gives, and give its kind."""
-        kind, number = self.kind(value), len(self.kind_of)
-        self.set_number(value, number)
-        self.kind_of.append(kind)
-        if value.owner is not None:
-            owner = self.number_of(value.owner)
-            self.views.append(number)
-            self.owners.append(self.give(value.owner) if owner is None else owner)
-        return kind
+    def show(self, view: Value, owner: Value) -> None:
+        """Note whose memory the next value shows."""
+        number = self.number_of(owner)
+        self.owners.append(self.give(owner) if number is None else number)
+        self.views.append(len(self.kind_of))
 
-    def read(self, step: Step) -> tuple[Any, ...]:
-        """Note what differs in a step, and give what is alike."""
-        if isinstance(step, Guard):
-            parts = [step.question, type(step.answer), repr(step.answer), step.line]
-            parts.append(self.operand(step.value))
-            return tuple(parts)
-        args, operand = step.args, self.operand
-        parts = [step.function, step.several, len(args)]
+    def read_guard(self, guard: Guard) -> tuple[Any, ...]:
+        """Note what differs in a guard, and give what is alike."""
+        answer = guard.answer
+        parts = guard.question, type(answer), repr(answer), guard.line
+        return *parts, self.operand(guard.value)
+
+    def read_call(
+        self,
+        function: Function,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        outputs: Sequence[Value],
+        several: bool,
+        errors: Mapping[str, Any] | None,
+    ) -> tuple[Any, ...]:
+        """Note what differs in a call, and give what is alike."""
+        operands, numbers, kind_of = self.operands, self.numbers, self.kind_of
+        parts = [function, several, len(args)]
         for arg in args:
-            if type(arg) is Value:  # as most are
-                parts.append(operand(arg))
-            elif may_vary(step, arg):
-                self.operands.append(self.literal(arg))
+            if type(arg) is Value:  # as most are; `operand`, written out
+                number = arg.number if numbers is None else numbers.get(arg)
+                if number is None:
+                    number = self.give(arg)
+                operands.append(number)
+                parts.append(kind_of[number] if number >= 0 else self._kinds_given[~number])
+            elif may_vary(function, outputs, arg):
+                operands.append(self.literal(arg))
                 parts.append(type(in_numpy(arg)))
             else:
                 self.take(arg, parts)
-        if step.kwargs:
-            self.take(dict(step.kwargs), parts)
-        if step.errors:
-            parts += step.errors.items()
-        for out in step.outputs:
-            parts.append(self.compute(out))
+        if kwargs:
+            self.take(dict(kwargs), parts)
+        if errors:
+            parts += errors.items()
+        for out in outputs:
+            kind = self.kind(out)
+            if numbers is None:
+                out.number = len(kind_of)
+            else:
+                numbers[out] = len(kind_of)
+            if out.owner is not None:
+                self.show(out, out.owner)
+            kind_of.append(kind)
+            parts.append(kind)
         return tuple(parts)
 
     def take(self, tree: Any, parts: list[Any]) -> None:
@@ -235,11 +265,6 @@ class Reading:
                 parts.append(self.operand(leaf))
             else:
                 self.integers.append(leaf)
-
-    @property
-    def place(self) -> tuple[int, int, int]:
-        """How many operands, whole numbers and results there are so far."""
-        return len(self.operands), len(self.integers), len(self.kind_of)
 
 
 CHUNK = 4096
@@ -265,6 +290,8 @@ class Trace(Sequence[Step]):
         The kind of each step.
     guards : dict of int to Guard
         The guards, by their places among the steps.
+    reads : bool
+        Whether a step is read when it is added.
     """
 
     reading: Reading = field(factory=Reading)
@@ -273,7 +300,7 @@ class Trace(Sequence[Step]):
     tokens: "array[int]" = field(factory=lambda: array("i"), init=False)
     guards: dict[int, Guard] = field(factory=dict, init=False)
     _chunk: int = field(factory=lambda: CHUNK)
-    _irregular: bool = field(default=False, init=False)
+    reads: bool = field(default=False, init=False)
     _recent: list[Step] = field(factory=list, init=False)
     _token_of: dict[Any, int] = field(factory=dict, init=False)
     _begins: list[tuple[int, ...]] = field(factory=list, init=False)
@@ -285,47 +312,86 @@ class Trace(Sequence[Step]):
     def of(cls, steps: Iterable[Step]) -> "Trace":
         """Read steps whose values have numbers of another capture, or of none."""
         numbers: dict[Value, int] = {}
-        trace = cls(Reading(numbers))
-        trace.take(steps)
+        trace = cls(Reading(numbers), sys.maxsize)
+        for step in steps:
+            trace.read(step)
         trace._all = [value for value, number in numbers.items() if number >= 0]
         return trace
 
     def append(self, step: Step) -> None:
-        """Add a step."""
+        """Add a step, and read it where it is one of many."""
+        if self.reads:
+            self.read(step)
+            return
         self._recent.append(step)
-        if len(self._recent) >= self._chunk and not self._irregular:
-            self.take(self._recent)
-            self._recent = []
-            self._irregular = len(self.kinds) * REPEATED > len(self.tokens)
+        if len(self._recent) == self._chunk and not self.tokens:
+            recent, self._recent, self.reads = self._recent, [], True
+            for each in recent:
+                self.read(each)
 
-    def take(self, steps: Iterable[Step]) -> None:
-        """Read steps."""
-        reading, token_of = self.reading, self._token_of
-        self._begins.append(reading.place)
-        for step in steps:
-            before = reading.place
-            token = token_of.setdefault(reading.read(step), len(self.kinds))
-            if token == len(self.kinds):
-                self.kinds.append(step)
-                pairs = zip(before, reading.place, strict=True)
-                self.lengths.append(tuple([end - begin for begin, end in pairs]))
-            if type(step) is Guard:
-                self.guards[len(self.tokens)] = step
-                self.keep(step.value)
-            self.tokens.append(token)
+    def read(self, step: Step) -> None:
+        """Take what is alike of a step, and what differs."""
+        if isinstance(step, Call):
+            given = step.function, step.args, step.kwargs
+            self.add(*given, step.outputs, several=step.several, errors=step.errors)
+            return
+        self.begin()
+        self.guards[len(self.tokens)] = step
+        begins = len(self.reading.operands), len(self.reading.integers)
+        mark = self.reading.read_guard(step)
+        self.keep(step.value)
+        token = self._token_of.get(mark)
+        self.tokens.append(self.new(mark, step, *begins) if token is None else token)
+
+    def add(
+        self,
+        function: Function,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        outputs: tuple[Value, ...],
+        *,
+        several: bool = False,
+        errors: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Add what `Call` would be made of, where steps are read."""
+        if not len(self.tokens) % self._chunk:
+            self.begin()
+        reading = self.reading
+        begins = len(reading.operands), len(reading.integers)
+        mark = reading.read_call(function, args, kwargs, outputs, several, errors)
+        token = self._token_of.get(mark)
+        if token is None:
+            call = Call(function, tuple(args), kwargs, outputs, several, errors)
+            token = self.new(mark, call, *begins)
+        self.tokens.append(token)
+
+    def new(self, mark: Any, step: Step, operands: int, integers: int) -> int:
+        """Keep the first step of a kind, which began with so many operands and whole numbers."""
+        reading, token = self.reading, len(self.kinds)
+        self._token_of[mark] = token
+        self.kinds.append(step)
+        began = len(reading.operands) - operands, len(reading.integers) - integers
+        self.lengths.append((*began, len(step.outputs)))
+        return token
+
+    def begin(self) -> None:
+        """Note where a chunk begins; read no further ones where hardly any steps are alike."""
+        if len(self.tokens) % self._chunk:
+            return
+        reading = self.reading
+        place = len(reading.operands), len(reading.integers), len(reading.kind_of)
+        self._begins.append(place)
+        self.reads = self.reads and len(self.kinds) * REPEATED <= len(self.tokens)
 
     def finished(self, outputs: Iterable[Value]) -> Sequence[Step]:
         """Give the steps of a capture that gives these values; few of them as they are."""
         if not self.tokens:
             return tuple(self._recent)
-        if not self._irregular:
-            self.take(self._recent)
-            self._recent = []
         for each in outputs:
             self.keep(each)
             self.keep(root_of(each))
         self._token_of = {}
-        return tuple(self) if self._irregular else self
+        return self if self.reads else tuple(self)
 
     def keep(self, value: Value) -> None:
         """Let a value be found by its number, which somebody has."""
@@ -378,7 +444,7 @@ class Trace(Sequence[Step]):
         args = tuple(
             [
                 next(operands)
-                if type(arg) is Value or may_vary(like, arg)
+                if type(arg) is Value or may_vary(like.function, like.outputs, arg)
                 else respelled(arg, other)
                 for arg in like.args
             ]
