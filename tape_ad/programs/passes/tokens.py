@@ -52,29 +52,33 @@ class Values:
         return Values(self.given, self.trace, self.literals, self.places[kept])
 
 
+BLOCK = 4096
+"""How many steps are looked at at once, whose numbers take many times as much in a list."""
+
+
 @define(eq=False)
 class Tokens:
     """What is alike in the steps of a program, and what differs.
 
     Attributes
     ----------
-    numbers : array of int64
+    numbers : array of int32
         One for each step; equal ones are alike.
-    operands, integers : array of int64
+    operands, integers : array of int32 and of int64
         The numbers of all steps' operands, and the whole numbers among their arguments.
-    operands_from, integers_from : array of int64
+    operands_from, integers_from : array of int32
         Where those of each step begin.
     values : Values
         By their numbers.
-    outputs_from : array of int64
+    outputs_from : array of int32
         The number of the first output of each step.
     stays : array of bool
         For each token whether such steps are done though nobody needs what they give.
-    same : array of int64
+    same : array of int32
         For each value the number of one that is the same: its own, where there is none earlier.
     literals : sequence of float
         Numbers among the arguments of ufuncs, which are operands too: their values come last.
-    returned : array of int64
+    returned : array of int32
         The numbers of what the program gives, and of what owns its memory.
     """
 
@@ -109,13 +113,13 @@ class Tokens:
         places = [
             place_of.get(each, -1) if type(each) is Value else next(last) for each in reading.given
         ]
-        operands = np.array(reading.operands, np.int64) + len(given)
+        operands = np.array(reading.operands) + np.int32(len(given))
         others = operands < len(given)
         operands[others] = np.array([*places, -1])[len(given) - 1 - operands[others]]
         if np.any(operands < 0):
             raise KeyError("an operand that nothing has given")
-        found = np.array(trace.tokens, np.int64)
-        lengths = np.array(trace.lengths, np.int64).reshape(-1, 3)
+        found = np.array(trace.tokens)
+        lengths = np.array(trace.lengths, np.int32).reshape(-1, 3)
         begins = [starts(length[found]) for length in lengths.T]
 
         def number_of(value: Value) -> int | None:
@@ -126,7 +130,7 @@ class Tokens:
             return None if number is None or number < 0 else len(given) + number
 
         outputs = map(number_of, {*program.outputs, *map(root_of, program.outputs)})
-        same_as = np.arange(behind + len(literals))
+        same_as = np.arange(behind + len(literals), dtype=np.int32)
         for one, other in same.items():
             same_as[place_of[one]] = place_of[other]
         return cls(
@@ -135,14 +139,12 @@ class Tokens:
             np.array(reading.integers or [0]),
             begins[0],
             begins[1],
-            Values(
-                given, trace, [*map(Value.like, map(in_numpy, literals))], np.arange(len(same_as))
-            ),
+            Values(given, trace, [*map(Value.like, map(in_numpy, literals))], same_as.copy()),
             begins[2] + len(given),
             np.array([isinstance(step, Guard) or may_fail(step) for step in trace.kinds]),
             same_as,
             literals,
-            np.array([number for number in outputs if number is not None], np.int64),
+            np.array([number for number in outputs if number is not None], np.int32),
         )
 
     def needed(self) -> Any:
@@ -150,15 +152,21 @@ class Tokens:
         wanted = bytearray(len(self.values))
         for output in self.returned.tolist():
             wanted[output] = True
-        needed = self.stays[self.numbers].tolist()
-        operands, starts = self.operands.tolist(), self.operands_from.tolist()
-        outs = self.outputs_from.tolist()
-        for step in range(len(needed) - 1, -1, -1):
-            if needed[step] or wanted.find(True, outs[step], outs[step + 1]) >= 0:
-                needed[step] = True
-                for operand in operands[starts[step] : starts[step + 1]]:
-                    wanted[operand] = True
-        return np.array(needed)
+        needed = self.stays[self.numbers]
+        for begin in range((len(needed) - 1) // BLOCK * BLOCK, -1, -BLOCK):
+            block = slice(begin, begin + BLOCK + 1)
+            starts, outs = self.operands_from[block].tolist(), self.outputs_from[block].tolist()
+            operands = self.operands[starts[0] : starts[-1]].tolist()
+            found = needed[begin : begin + BLOCK].tolist()
+            for step in range(len(found) - 1, -1, -1):
+                if found[step] or wanted.find(True, outs[step], outs[step + 1]) >= 0:
+                    found[step] = True
+                    for operand in operands[
+                        starts[step] - starts[0] : starts[step + 1] - starts[0]
+                    ]:
+                        wanted[operand] = True
+            needed[begin : begin + BLOCK] = found
+        return needed
 
     def among(self, kept: Any) -> "Tokens":
         """Give the tokens of some of the steps, whose values are numbered anew."""
@@ -173,7 +181,7 @@ class Tokens:
         literals = np.ones(len(self.literals), bool)
         stay = np.concatenate([np.ones(given, bool), outputs, literals])
         begins = [starts(length[kept]) for length in lengths]
-        number = np.cumsum(stay) - 1
+        number = np.cumsum(stay, dtype=np.int32) - 1
         return Tokens(
             self.numbers[kept],
             number[self.operands[operands]],
@@ -204,4 +212,6 @@ class Tokens:
 
 def starts(lengths: Any) -> Any:
     """Say where each of several stretches in a row begins, and where the last one ends."""
-    return np.concatenate([[0], np.cumsum(lengths)])
+    found = np.zeros(len(lengths) + 1, np.int32)
+    np.cumsum(lengths, out=found[1:])
+    return found

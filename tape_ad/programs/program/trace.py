@@ -5,6 +5,7 @@ function, options, shapes, dtypes and strides. One of each kind is kept, and of 
 operands and whole numbers alone, in a tenth of the memory. Rolling of loops goes by those.
 """
 
+import functools
 import itertools
 import sys
 from array import array
@@ -100,6 +101,12 @@ POWERS = frozenset({np.power, np.float_power})
 LARGEST_EXACT = 2**53
 
 
+@functools.cache
+def takes_doubles(ufunc: np.ufunc) -> bool:
+    """Tell whether a ufunc is one of two numbers in double precision, and no power."""
+    return "dd->d" in ufunc.types and ufunc not in POWERS
+
+
 def may_vary(function: Any, outputs: Sequence[Value], arg: Any) -> bool:
     """Tell whether an element of an array can stand for a number among the arguments of a call.
 
@@ -109,8 +116,7 @@ def may_vary(function: Any, outputs: Sequence[Value], arg: Any) -> bool:
     return (
         type(arg) in (int, float, np.float64)
         and type(function) is np.ufunc
-        and "dd->d" in function.types
-        and function not in POWERS
+        and takes_doubles(function)
         and all(out.dtype is not None and out.dtype.char in "dD" for out in outputs)
         and abs(arg) < LARGEST_EXACT
     )
@@ -246,6 +252,8 @@ class Reading:
             parts += errors.items()
         for out in outputs:
             kind = self.kind(out)
+            like = self.likes[kind]
+            out.shape, out.strides = like.shape, like.strides  # which are one for all
             if numbers is None:
                 out.number = len(kind_of)
             else:
