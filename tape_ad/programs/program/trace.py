@@ -60,10 +60,7 @@ def spell(tree: Any, parts: list[Any], leaves: list[Any]) -> None:
         parts.append(kind)
         leaves.append(tree)
         return
-    elif kind in TOLD_BY_EQUALITY:
-        parts.append((kind, tree))
-        return
-    elif (structure := structure_of(kind)) is not None:
+    elif kind not in TOLD_BY_EQUALITY and (structure := structure_of(kind)) is not None:
         below = list(structure.values(tree))
         parts += (kind, len(below))
         if structure is MAPPING:
@@ -71,11 +68,7 @@ def spell(tree: Any, parts: list[Any], leaves: list[Any]) -> None:
         if not (kind in PLAIN or kind.__module__.startswith("tape_ad.")):
             parts.append(content_of(attributes_beside(tree)))
     else:
-        if isinstance(tree, NUMBERS):  # by their bytes: the zeros are equal, but not the same
-            number = np.asarray(tree)
-            parts.append((kind, number.dtype, number.tobytes()))
-        else:
-            parts.append((kind, tree) if isinstance(tree, np.dtype) else VerySame(tree))
+        parts.append(told_apart(tree))
         return
     for each in below:
         if each is None:  # as most are in slices
@@ -87,6 +80,17 @@ def spell(tree: Any, parts: list[Any], leaves: list[Any]) -> None:
             spell(each, parts, leaves)
 
 
+def told_apart(leaf: Any) -> Any:
+    """Give what is equal for leaves that are the same, and only for those."""
+    kind = type(leaf)
+    if kind in TOLD_BY_EQUALITY or isinstance(leaf, np.dtype):
+        return kind, leaf
+    if isinstance(leaf, NUMBERS):  # by their bytes: the zeros are equal, but not the same
+        number = np.asarray(leaf)
+        return kind, number.dtype, number.tobytes()
+    return VerySame(leaf)
+
+
 def may_differ(leaf: Any) -> bool:
     """Tell whether a leaf of an argument is a value or a whole number."""
     return type(leaf) is Value or (type(leaf) is int and abs(leaf) < LARGEST)
@@ -95,6 +99,14 @@ def may_differ(leaf: Any) -> bool:
 def respelled(tree: Any, other: Callable[[Any], Any]) -> Any:
     """Rebuild an argument with others for its values and whole numbers."""
     return rebuilt(lambda leaf: other(leaf) if may_differ(leaf) else leaf, tree)
+
+
+def with_own_lists(tree: Any) -> Any:
+    """Copy the lists and dicts in an argument, to which the user may add something later."""
+    kind: Any = type(tree)
+    if kind is dict:
+        return {key: with_own_lists(each) for key, each in tree.items()}
+    return kind(map(with_own_lists, tree)) if kind is list or kind is tuple else tree
 
 
 POWERS = frozenset({np.power, np.float_power})
@@ -369,7 +381,8 @@ class Trace(Sequence[Step]):
         mark = reading.read_call(function, args, kwargs, outputs, several, errors)
         token = self._token_of.get(mark)
         if token is None:
-            call = Call(function, tuple(args), kwargs, outputs, several, errors)
+            own = tuple(map(with_own_lists, args)), with_own_lists(kwargs)
+            call = Call(function, *own, outputs, several, errors)
             token = self.new(mark, call, *begins)
         self.tokens.append(token)
 
