@@ -408,10 +408,11 @@ class Trace(Sequence[Step]):
         """Give the steps of a capture that gives these values; few of them as they are."""
         if not self.tokens:
             return tuple(self._recent)
-        for each in outputs:
+        self._token_of = {}
+        unread = [value for step in self._recent for value in (*step.operands, *step.outputs)]
+        for each in (*outputs, *unread):
             self.keep(each)
             self.keep(root_of(each))
-        self._token_of = {}
         return self if self.reads else tuple(self)
 
     def keep(self, value: Value) -> None:
