@@ -165,3 +165,29 @@ def test_first_calls_of_a_long_loop_take_little_memory() -> None:
         tracemalloc.stop()
     (program,) = compiled.programs
     assert kept / len(program.steps) < 120  # where a call with its values takes 300 bytes
+
+
+@pytest.mark.usefixtures("short_chunks")
+def test_a_call_that_was_read_in_part_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    read_call, calls = traces.Reading.read_call, []
+
+    def interrupted(self: Any, *given: Any) -> Any:
+        calls.append(read_call(self, *given))
+        if len(calls) == 20:
+            raise KeyboardInterrupt
+        return calls[-1]
+
+    def function(x: Any) -> Any:
+        for _ in range(40):
+            try:
+                x = np.sin(x)
+            except KeyboardInterrupt:
+                x = np.cos(x)
+        return x
+
+    compiled = ta.compile(function, engine="numpy")
+    monkeypatch.setattr(traces.Reading, "read_call", interrupted)
+    with pytest.raises(ta.errors.CaptureError, match="call it again"):
+        compiled(np.ones(2))
+    for _ in range(3):
+        np.testing.assert_array_equal(compiled(np.ones(2)), function(np.ones(2)))

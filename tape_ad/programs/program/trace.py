@@ -20,6 +20,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from attrs import define, field
 
+from tape_ad.base.errors import CaptureError
 from tape_ad.base.trees import MAPPING, attributes_beside, structure_of
 from tape_ad.programs.program import Call, Function, Guard, Step, Value, rebuilt, root_of
 from tape_ad.programs.program.keys import VerySame, content_of, key_alone
@@ -405,9 +406,21 @@ class Trace(Sequence[Step]):
         self.reads = self.reads and len(self.kinds) * REPEATED <= len(self.tokens)
 
     def finished(self, outputs: Iterable[Value]) -> Sequence[Step]:
-        """Give the steps of a capture that gives these values; few of them as they are."""
+        """Give the steps of a capture that gives these values; few of them as they are.
+
+        Raises
+        ------
+        CaptureError
+            A call has been read in part, as an interrupt came, which the function has caught.
+        """
         if not self.tokens:
             return tuple(self._recent)
+        reading = self.reading
+        there = len(reading.operands), len(reading.integers), len(reading.kind_of)
+        if tuple(np.array(self.lengths)[self.tokens].sum(axis=0)) != there:
+            raise CaptureError(
+                "a call was interrupted while it was noted, and the function went on; call it again"
+            )
         self._token_of = {}
         unread = [value for step in self._recent for value in (*step.operands, *step.outputs)]
         for each in (*outputs, *unread):

@@ -13,6 +13,7 @@ from tape_ad.programs.capture.reads import Reads
 from tape_ad.programs.capture.tracers import plain, with_plain_keys
 from tape_ad.programs.passes.simplifications import with_returned_copied
 from tape_ad.programs.program import Program
+from tape_ad.programs.program.keys import GENERATORS
 from tape_ad.programs.program.trace import Trace
 from tape_ad.programs.replay.verifying import Arguments
 
@@ -61,8 +62,8 @@ def capture(
     reads = reads or Reads()
     constants = Constants(name, earlier, reads)
     trace = Capture(name, Comparison(list(earlier)), constants, outside)
-    if not earlier:
-        trace.steps = Trace()
+    if not (earlier or any(isinstance(leaf, GENERATORS) for leaf in given.leaves)):
+        trace.steps = Trace()  # else it is compared with another capture, step by step
     inputs = [trace.input(x, of) for x, of in zip(given.leaves, names, strict=True)]
     args, kwargs = given.rebuild(inputs)
     trace.comparison.begin(trace)
