@@ -50,8 +50,9 @@ from tape_ad.programs.capture.tracers import (
     is_of_memory,
     is_tracer,
 )
-from tape_ad.programs.program import NO_OPTIONS, Call, Guard, Program, Step, Value
+from tape_ad.programs.program import NO_OPTIONS, Call, Guard, Program, Step, Value, values_in
 from tape_ad.programs.program.keys import GENERATORS, source_of
+from tape_ad.programs.program.trace import Trace
 from tape_ad.record.messages.callers import caller
 from tape_ad.record.mutation import Memory
 from tape_ad.record.ties import Tied, flags_of
@@ -114,7 +115,8 @@ class Capture:
     outside : container of int
         The ids of variables and containers that were there before, and are watched.
     inputs : list of Value
-    steps : list of Call and Guard
+    steps : list of Call and Guard, or Trace
+        The latter where none of them is compared with earlier ones.
     level : int
         When it was entered, beside other interpreters.
     ended : bool
@@ -133,7 +135,7 @@ class Capture:
     constants: Constants
     outside: Container[int] = frozenset()
     inputs: list[Value] = field(factory=list, init=False)
-    steps: list[Step] = field(factory=list, init=False)
+    steps: "list[Step] | Trace" = field(factory=list, init=False)
     level: int = field(factory=enter, init=False)
     ended: bool = field(default=False, init=False)
     in_numpy: dict[int, Any] = field(factory=dict, init=False)
@@ -332,7 +334,7 @@ class Capture:
             value = Value(kind, (), out.dtype)
         else:
             return None
-        self.note(Call(function, tuple(noted), NO_OPTIONS, (value,), False, self.errors()))
+        self.note_simple(function, noted, value)
         return TracedArray(out, value, self)
 
     def part_of(self, x: Any, key: Any) -> Any:
@@ -351,8 +353,7 @@ class Capture:
             box.chosen_by = x.chosen_by
         else:
             return None
-        args = x.value, key
-        self.note(Call(operator.getitem, args, NO_OPTIONS, (box.value,), False, self.errors()))
+        self.note_simple(operator.getitem, (x.value, key), box.value)
         return box
 
     def check_usable(self, function: Function) -> None:
@@ -404,6 +405,14 @@ class Capture:
         self.steps.append(step)
         if self.comparison.earlier is not None:
             self.comparison.check(self, step)
+
+    def note_simple(self, function: Function, args: Sequence[Any], value: Value) -> None:
+        """Note a call without options that gives one value."""
+        steps, errors = self.steps, self.errors()
+        if type(steps) is Trace and steps.reads:
+            steps.add(function, args, NO_OPTIONS, (value,), errors=errors)
+        else:
+            self.note(Call(function, tuple(args), NO_OPTIONS, (value,), False, errors))
 
     def note_failure(self, function: Any, args: Any, kwargs: Any, error: Exception) -> None:
         """Note a call that has failed, as a function may catch that and go another way."""
@@ -559,7 +568,9 @@ class Capture:
         if self._failure is not None:
             raise self._failure
         tree = map_leaves(self.returned, output)
-        parts = tuple(self.inputs), self.constants.found(), tuple(self.steps)
+        steps = self.steps
+        kept = steps.finished(values_in(tree)) if isinstance(steps, Trace) else tuple(steps)
+        parts = tuple(self.inputs), self.constants.found(), kept
         return Program(self.name, *parts, tree, rounds=self.rounds)
 
     def returned(self, leaf: Any, path: str) -> Any:

@@ -1,6 +1,6 @@
 """Comparing a capture with an earlier one on the same path."""
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,7 @@ class Comparison:
     outgrown: Container[Program] = ()
     earlier: Program | None = field(default=None, init=False)
     own: set[Value] = field(factory=set, init=False)
+    _steps: Iterator[Step] = field(factory=lambda: iter(()), init=False)
     _others: dict[Value, Value] = field(factory=dict, init=False)
     _constants: dict[Value, Constant] = field(factory=dict, init=False)
     _alike: bool = field(default=True, init=False)
@@ -58,12 +59,13 @@ class Comparison:
         """Compare with this program from now on."""
         self.earlier, self._alike, self._suspect = program, True, ""
         self.own.clear()
+        self._steps = iter(program.steps)
         self._others = dict(zip(program.inputs, capture.inputs, strict=True))
         self._constants = {each.value: each for each in program.constants}
 
     def check(self, capture: Any, step: Step) -> None:
         """Compare a step with the one in its place."""
-        self.look(capture, len(capture.steps) - 1, step)
+        self.look(capture, step)
         while not self._alike and self.go_over(capture):
             pass
 
@@ -79,20 +81,19 @@ class Comparison:
             return False
         self.take(capture, other)
         self._again = True
-        for place, step in enumerate(capture.steps):
-            self.look(capture, place, step)
+        for step in capture.steps:
+            self.look(capture, step)
             if not self._alike:
                 break
         self._again = False
         return True
 
-    def look(self, capture: Any, place: int, step: Step) -> None:
-        """Compare a step with the one of the earlier program."""
-        steps = () if self.earlier is None else self.earlier.steps
-        if place >= len(steps):
+    def look(self, capture: Any, step: Step) -> None:
+        """Compare a step with the next one of the earlier program."""
+        before = next(self._steps, None)
+        if before is None:
             self._alike = False
             return
-        before = steps[place]
         if isinstance(step, Guard) and isinstance(before, Guard):
             self._alike = before.question is step.question
             self.compare_values(capture, before.value, step.value, None)

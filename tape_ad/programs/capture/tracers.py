@@ -390,7 +390,9 @@ class TracedArray(Tracer, ArrayInterface, BitsInPlace):
     @property
     def index(self) -> int:  # type: ignore[override]  # which is worked out where it is asked for
         """The number of the step that made it, for a listing."""
-        values = [*self.capture.inputs]
+        values, number = [*self.capture.inputs], self.value.number
+        if number is not None:
+            return len(values) + number if number >= 0 else values.index(self.value)
         for step in self.capture.steps:
             values += step.outputs
         return values.index(self.value) if self.value in values else -1

@@ -21,6 +21,7 @@ from tape_ad.programs.passes.simplifications import (
     fold_constants,
 )
 from tape_ad.programs.program import Program
+from tape_ad.programs.program.trace import Trace
 
 Pass = Callable[[Program], Program]
 
@@ -42,6 +43,9 @@ PASSES: dict[str, Pass] = {
 }
 """The passes by what they do, in their order."""
 
+OF_TRACES = frozenset({copy_returned_constants, roll})
+"""The passes that do not go through all steps of a trace, which would be made by each anew."""
+
 LISTED = 10_000
 """How many steps a program has at most that is kept in a history: a longer one takes megabytes."""
 
@@ -57,6 +61,8 @@ def simplified(program: Program) -> Program:
     """
     history = list(program.history)
     for name, simplify in PASSES.items():
+        if simplify not in OF_TRACES and isinstance(program.steps, Trace):
+            program = evolve(program, steps=tuple(program.steps))
         simpler = simplify(program)
         if simpler is not program:
             history += [(name, program)] * (len(program.steps) <= LISTED)

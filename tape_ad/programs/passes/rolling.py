@@ -24,7 +24,7 @@ from tape_ad.programs.passes.simplifications import (
     literals_of,
     memory_of,
 )
-from tape_ad.programs.passes.tokens import Tokens, in_numpy, may_vary, respelled
+from tape_ad.programs.passes.tokens import Tokens
 from tape_ad.programs.program import (
     COMPUTED,
     Call,
@@ -43,6 +43,7 @@ from tape_ad.programs.program.loops import (
     unrolled,
     viewing,
 )
+from tape_ad.programs.program.trace import in_numpy, may_vary, respelled, selected
 from tape_ad.rules.maps import clone
 
 __all__ = ["roll", "unroll"]
@@ -70,7 +71,7 @@ def roll(program: Program) -> Program:
         return program
     tokens = Tokens.of(program, equal_literals(program))
     needed = tokens.needed()
-    live = evolve(program, steps=tuple(itertools.compress(program.steps, needed)))
+    live = evolve(program, steps=selected(program.steps, needed))
     tokens = tokens.among(needed)
     stretches = repeated(tokens.numbers)
     if not stretches:
@@ -330,7 +331,7 @@ class Rolling:
             now = np.arange(first, first + len(rows))
             operands[rows, column] = now
             tokens.operands[begin + rows * operands.shape[1] + column] = now
-            tokens.values += [tokens.values[number] for number in numbers]
+            tokens.values.repeat(numbers)
             tokens.same = np.concatenate([tokens.same, now])
             self._loop_of = np.concatenate(
                 [self._loop_of, np.full(len(rows), ROWS - len(self.rows))]
@@ -544,15 +545,18 @@ class Rolling:
         idle = (n for n, each in enumerate(self.found) if not (each.slots or each.stacked))
         return next(idle, None)  # its calls are there for the errors that they may raise
 
-    def used_outside(self) -> Iterable[int]:
-        """Give the numbers of all values that are used by other than loops."""
-        tokens = self.tokens
+    def operands_outside(self) -> set[int]:
+        """Give the numbers of the operands of steps that are in no loop."""
         inside = np.zeros(len(self.program.steps), bool)
         for each in self.found:
             inside[each.start : each.stop] = True
-        starts = tokens.operands_from
-        of_step = np.repeat(np.arange(len(inside)), np.diff(starts))
-        used = set(tokens.same[tokens.operands[~inside[of_step]]].tolist()) | self._returned
+        of_step = np.repeat(np.arange(len(inside)), np.diff(self.tokens.operands_from))
+        return set(self.tokens.operands[~inside[of_step]].tolist())
+
+    def used_outside(self) -> Iterable[int]:
+        """Give the numbers of all values that are used by other than loops."""
+        operands = np.array([*self.operands_outside()], np.int64)
+        used = set(self.tokens.same[operands].tolist()) | self._returned
         for each in self.found:
             used.update(each.slots.values())
             used.update(each.reads)
@@ -633,9 +637,11 @@ class Writing:
     rolling: Rolling
     _rewriting: Rewriting = field(init=False)
     _stacks: dict[tuple[int, int], Value] = field(factory=dict)
+    _outside: set[int] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._rewriting = rewriting = Rewriting(self.rolling.program)
+        self._outside = self.rolling.operands_outside() | self.rolling._returned
         self.merge(range(int(self.rolling.tokens.outputs_from[0])))
         constants = [row.constant for row in self.rolling.rows]
         rewriting.add_constants(constants)
@@ -657,10 +663,11 @@ class Writing:
 
     def merge(self, numbers: range) -> None:
         """Let one of those that are the same stand for the others, once it has been written."""
-        same = self.rolling.tokens.same[numbers.start : numbers.stop]
-        for place in np.flatnonzero(same != numbers).tolist():
-            value = self.rolling.tokens.values[numbers[place]]
-            self._rewriting.by[value] = self.now(int(same[place]))
+        tokens = self.rolling.tokens
+        for number in sorted(self._outside.intersection(numbers)):
+            same = int(tokens.same[number])
+            if same != number:
+                self._rewriting.by[tokens.values[number]] = self.now(same)
 
     def now(self, number: int) -> Value:
         """Give what stands for a value of the program as it was."""
@@ -771,7 +778,9 @@ class Body:
             pairs.clear()
             args = tuple(
                 [
-                    operand(arg) if may_vary(step, arg) else respelled(arg, other)
+                    operand(arg)
+                    if may_vary(step.function, step.outputs, arg)
+                    else respelled(arg, other)
                     for arg in step.args
                 ]
             )

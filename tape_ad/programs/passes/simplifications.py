@@ -17,7 +17,6 @@ from tape_ad.programs.capture.op_facts import may_fail
 from tape_ad.programs.capture.opaque_calls import is_opaque
 from tape_ad.programs.capture.tracers import cast
 from tape_ad.programs.passes.rewriting import Rewriting, Rule, alike, rewritten, with_body
-from tape_ad.programs.passes.tokens import spell
 from tape_ad.programs.program import (
     COMPUTED,
     Call,
@@ -28,6 +27,7 @@ from tape_ad.programs.program import (
     body_of,
     replaced,
 )
+from tape_ad.programs.program.trace import spell
 from tape_ad.record.gradients import through_buffer
 from tape_ad.rules.maps import clone
 from tape_ad.rules.maps.matrix_products import one_in_each, scaled_rows, times_matrix

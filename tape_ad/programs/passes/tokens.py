@@ -1,106 +1,59 @@
 """Tokens: what is alike in the steps of a program, written apart from what differs."""
 
-import itertools
-from array import array
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from attrs import define, field
+from attrs import define
 
-from tape_ad.base.trees import MAPPING, attributes_beside, structure_of
 from tape_ad.programs.capture.op_facts import may_fail
-from tape_ad.programs.program import Call, Guard, Program, Step, Value, rebuilt, root_of
-from tape_ad.programs.program.keys import VerySame, content_of, key_alone
-from tape_ad.programs.program.loops import Moving
-
-# The arguments of a call
+from tape_ad.programs.program import Guard, Program, Value, root_of
+from tape_ad.programs.program.trace import Trace, in_numpy
 
 
-TOLD_BY_EQUALITY = frozenset({str, bytes, bool, int, type(None), type(Ellipsis), range, Moving})
-PLAIN = frozenset({dict, list, tuple})
-NUMBERS = (float, complex, np.bool_, np.number)
-LARGEST = 2**62
-"""From where on whole numbers are part of what is alike: beside 64 bits, some might not move."""
+@define(eq=False)
+class Values:
+    """The values of a program by their numbers, made where they are asked for.
 
-
-def spell(tree: Any, parts: list[Any], leaves: list[Any]) -> None:
-    """Append what is alike in arguments of one kind, and what may differ.
-
-    Parameters
+    Attributes
     ----------
-    tree : any
-        An argument of a call.
-    parts : list
-        Gets what the argument is but for its values and whole numbers, in one order: equal where it
-        is the same, and only there.
-    leaves : list
-        Gets those values and numbers, in the order of `respelled`. It may be the same list.
+    given, literals : sequence of Value
+        Those that come before and behind what the steps of a trace compute.
+    trace : Trace
+    places : array of int64
+        Which each is.
     """
-    kind: Any = type(tree)
-    if kind is Value or (kind is int and abs(tree) < LARGEST):  # `may_differ`, written out
-        parts.append(kind)
-        leaves.append(tree)
-    elif kind in TOLD_BY_EQUALITY:
-        parts.append((kind, tree))
-    elif kind is slice:
-        parts.append(kind)
-        for each in (tree.start, tree.stop, tree.step):
-            spell(each, parts, leaves)
-    elif (structure := structure_of(kind)) is not None:
-        below = tree if kind is tuple else list(structure.values(tree))
-        parts += [kind, len(below)]
-        if structure is MAPPING:
-            parts += map(key_alone, tree)
-        if not (kind in PLAIN or kind.__module__.startswith("tape_ad.")):
-            parts.append(content_of(attributes_beside(tree)))
-        for each in below:
-            spell(each, parts, leaves)
-    elif isinstance(tree, NUMBERS):  # by their bytes: the zeros are equal, but not the same
-        number = np.asarray(tree)
-        parts.append((kind, number.dtype, number.tobytes()))
-    else:
-        parts.append((kind, tree) if isinstance(tree, np.dtype) else VerySame(tree))
+
+    given: Sequence[Value]
+    trace: Trace
+    literals: Sequence[Value]
+    places: Any
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __getitem__(self, number: int) -> Value:
+        place = int(self.places[number])
+        if place < len(self.given):
+            return self.given[place]
+        place -= len(self.given)
+        computed = len(self.trace.reading.kind_of)
+        found: Value = (
+            self.trace.value(place) if place < computed else self.literals[place - computed]
+        )
+        return found
+
+    def repeat(self, numbers: Sequence[int]) -> None:
+        """Append values that are there once more."""
+        self.places = np.concatenate([self.places, self.places[numbers]])
+
+    def among(self, kept: Any) -> "Values":
+        """Give some of the values."""
+        return Values(self.given, self.trace, self.literals, self.places[kept])
 
 
-def may_differ(leaf: Any) -> bool:
-    """Tell whether a leaf of an argument is a value or a whole number."""
-    return type(leaf) is Value or (type(leaf) is int and abs(leaf) < LARGEST)
-
-
-def respelled(tree: Any, other: Callable[[Any], Any]) -> Any:
-    """Rebuild an argument with others for its values and whole numbers."""
-    return rebuilt(lambda leaf: other(leaf) if may_differ(leaf) else leaf, tree)
-
-
-POWERS = frozenset({np.power, np.float_power})
-LARGEST_EXACT = 2**53
-
-
-def may_vary(call: Call, arg: Any) -> bool:
-    """Tell whether an element of an array can stand for a number among the arguments of a call.
-
-    A number in double precision is not weak, as Python's are, but that changes no double precision.
-    Powers are computed otherwise where the exponent is known.
-    """
-    function = call.function
-    return (
-        type(arg) in (int, float, np.float64)
-        and type(function) is np.ufunc
-        and "dd->d" in function.types
-        and function not in POWERS
-        and all(out.dtype is not None and out.dtype.char in "dD" for out in call.outputs)
-        and abs(arg) < LARGEST_EXACT
-    )
-
-
-def in_numpy(number: float) -> np.number[Any]:
-    """Give a number as NumPy has it, a whole one as such: some ufuncs compute it another way."""
-    return np.int64(number) if type(number) is int else np.float64(number)
-
-
-# The steps of a program
+BLOCK = 4096
+"""How many steps are looked at at once, whose numbers take many times as much in a list."""
 
 
 @define(eq=False)
@@ -109,23 +62,23 @@ class Tokens:
 
     Attributes
     ----------
-    numbers : array of int64
+    numbers : array of int32
         One for each step; equal ones are alike.
-    operands, integers : array of int64
+    operands, integers : array of int32 and of int64
         The numbers of all steps' operands, and the whole numbers among their arguments.
-    operands_from, integers_from : array of int64
+    operands_from, integers_from : array of int32
         Where those of each step begin.
-    values : list of Value
+    values : Values
         By their numbers.
-    outputs_from : array of int64
+    outputs_from : array of int32
         The number of the first output of each step.
     stays : array of bool
         For each token whether such steps are done though nobody needs what they give.
-    same : array of int64
+    same : array of int32
         For each value the number of one that is the same: its own, where there is none earlier.
     literals : sequence of float
         Numbers among the arguments of ufuncs, which are operands too: their values come last.
-    returned : array of int64
+    returned : array of int32
         The numbers of what the program gives, and of what owns its memory.
     """
 
@@ -134,7 +87,7 @@ class Tokens:
     integers: Any
     operands_from: Any
     integers_from: Any
-    values: list[Value]
+    values: Values
     outputs_from: Any
     stays: Any
     same: Any
@@ -143,46 +96,55 @@ class Tokens:
 
     @classmethod
     def of(cls, program: Program, same: Mapping[Value, Value]) -> "Tokens":
-        """Look through a program, of which some constants are the `same` as others."""
-        reading = Reading()
-        for value in (*program.inputs, *(each.value for each in program.constants)):
-            reading.add(value)
-        values, operands, integers = reading.values, reading.operands, reading.integers
-        given = len(values)
-        tokens: dict[Any, int] = {}
-        numbers = array("q")
-        lengths: list[list[int]] = []  # of what there is in steps, by their tokens
-        stays: list[bool] = []
-        for step in program.steps:
-            before = len(operands), len(integers), len(values)
-            token = tokens.setdefault(reading.read(step), len(lengths))
-            if token == len(lengths):
-                after = len(operands), len(integers), len(values)
-                lengths.append([end - begin for begin, end in zip(before, after, strict=True)])
-                stays.append(isinstance(step, Guard) or may_fail(step))
-            numbers.append(token)
-        found = np.array(numbers)
-        begins = [starts(length[found]) for length in np.array(lengths).T]
-        places = np.array(operands)
-        places = np.where(places < 0, len(values) + ~places, places)
-        values += map(Value.like, map(in_numpy, reading.literals))
-        outputs = {*program.outputs, *map(root_of, program.outputs)}
-        returned = [reading.number_of[each] for each in outputs if each in reading.number_of]
-        same_as = np.arange(len(values))
+        """Look through a program, of which some constants are the `same` as others.
+
+        Raises
+        ------
+        KeyError
+            A call has an operand that nothing before it has given.
+        """
+        trace = program.steps if isinstance(program.steps, Trace) else Trace.of(program.steps)
+        reading = trace.reading
+        given = (*program.inputs, *(each.value for each in program.constants))
+        place_of = {value: place for place, value in enumerate(given)}
+        literals = [each for each in reading.given if type(each) is not Value]
+        behind = len(given) + len(reading.kind_of)
+        last = iter(range(behind, behind + len(literals)))
+        places = [
+            place_of.get(each, -1) if type(each) is Value else next(last) for each in reading.given
+        ]
+        operands = np.array(reading.operands) + np.int32(len(given))
+        others = operands < len(given)
+        operands[others] = np.array([*places, -1])[len(given) - 1 - operands[others]]
+        if np.any(operands < 0):
+            raise KeyError("an operand that nothing has given")
+        found = np.array(trace.tokens)
+        lengths = np.array(trace.lengths, np.int32).reshape(-1, 3)
+        begins = [starts(length[found]) for length in lengths.T]
+
+        def number_of(value: Value) -> int | None:
+            number = place_of.get(value)
+            if number is not None:
+                return number
+            number = reading.number_of(value)
+            return None if number is None or number < 0 else len(given) + number
+
+        outputs = map(number_of, {*program.outputs, *map(root_of, program.outputs)})
+        same_as = np.arange(behind + len(literals), dtype=np.int32)
         for one, other in same.items():
-            same_as[reading.number_of[one]] = reading.number_of[other]
+            same_as[place_of[one]] = place_of[other]
         return cls(
             found,
-            places,
-            np.array(integers or [0]),
+            operands,
+            np.array(reading.integers or [0]),
             begins[0],
             begins[1],
-            values,
-            begins[2] + given,
-            np.array(stays),
+            Values(given, trace, [*map(Value.like, map(in_numpy, literals))], same_as.copy()),
+            begins[2] + len(given),
+            np.array([isinstance(step, Guard) or may_fail(step) for step in trace.kinds]),
             same_as,
-            reading.literals,
-            np.array(returned, np.int64),
+            literals,
+            np.array([number for number in outputs if number is not None], np.int32),
         )
 
     def needed(self) -> Any:
@@ -190,15 +152,21 @@ class Tokens:
         wanted = bytearray(len(self.values))
         for output in self.returned.tolist():
             wanted[output] = True
-        needed = self.stays[self.numbers].tolist()
-        operands, starts = self.operands.tolist(), self.operands_from.tolist()
-        outs = self.outputs_from.tolist()
-        for step in range(len(needed) - 1, -1, -1):
-            if needed[step] or wanted.find(True, outs[step], outs[step + 1]) >= 0:
-                needed[step] = True
-                for operand in operands[starts[step] : starts[step + 1]]:
-                    wanted[operand] = True
-        return np.array(needed)
+        needed = self.stays[self.numbers]
+        for begin in range((len(needed) - 1) // BLOCK * BLOCK, -1, -BLOCK):
+            block = slice(begin, begin + BLOCK + 1)
+            starts, outs = self.operands_from[block].tolist(), self.outputs_from[block].tolist()
+            operands = self.operands[starts[0] : starts[-1]].tolist()
+            found = needed[begin : begin + BLOCK].tolist()
+            for step in range(len(found) - 1, -1, -1):
+                if found[step] or wanted.find(True, outs[step], outs[step + 1]) >= 0:
+                    found[step] = True
+                    for operand in operands[
+                        starts[step] - starts[0] : starts[step + 1] - starts[0]
+                    ]:
+                        wanted[operand] = True
+            needed[begin : begin + BLOCK] = found
+        return needed
 
     def among(self, kept: Any) -> "Tokens":
         """Give the tokens of some of the steps, whose values are numbered anew."""
@@ -213,14 +181,14 @@ class Tokens:
         literals = np.ones(len(self.literals), bool)
         stay = np.concatenate([np.ones(given, bool), outputs, literals])
         begins = [starts(length[kept]) for length in lengths]
-        number = np.cumsum(stay) - 1
+        number = np.cumsum(stay, dtype=np.int32) - 1
         return Tokens(
             self.numbers[kept],
             number[self.operands[operands]],
             self.integers[: len(integers)][integers],
             begins[0],
             begins[1],
-            [*itertools.compress(self.values, stay)],
+            self.values.among(stay),
             begins[2] + given,
             self.stays,
             number[self.same[stay]],
@@ -244,83 +212,6 @@ class Tokens:
 
 def starts(lengths: Any) -> Any:
     """Say where each of several stretches in a row begins, and where the last one ends."""
-    return np.concatenate([[0], np.cumsum(lengths)])
-
-
-@define(eq=False)
-class Reading:
-    """What is known of a program while it is looked through, and what differs in its steps.
-
-    Attributes
-    ----------
-    values : list of Value
-    number_of : dict of Value to int
-    operands, integers : array of int
-        The numbers of values, and whole numbers.
-    literals : list of float
-        Numbers that are operands too, each once; counted from -1 down, as what comes last.
-    """
-
-    values: list[Value] = field(factory=list)
-    number_of: dict[Value, int] = field(factory=dict)
-    operands: "array[int]" = field(factory=lambda: array("q"))
-    integers: "array[int]" = field(factory=lambda: array("q"))
-    literals: list[Any] = field(factory=list)
-    _kinds: dict[Any, int] = field(factory=lambda: defaultdict(itertools.count().__next__))
-    _kind_of: list[int] = field(factory=list)
-    _literal_of: dict[Any, int] = field(factory=dict)
-
-    def add(self, value: Value) -> int:
-        """Number a value; say what it has in common with others that calls cannot tell apart."""
-        mark = value.kind, value.shape, value.dtype, value.strides, value.owner is not None
-        kind = self._kinds[mark]
-        self.number_of[value] = len(self.values)
-        self.values.append(value)
-        self._kind_of.append(kind)
-        return kind
-
-    def literal(self, number: float) -> int:
-        """Number a number among the operands, one for all that are equal."""
-        mark = type(number), repr(number)
-        if mark not in self._literal_of:
-            self.literals.append(number)
-            self._literal_of[mark] = -len(self.literals)
-        return self._literal_of[mark]
-
-    def read(self, step: Step) -> tuple[Any, ...]:
-        """Note what differs in a step, and give what is alike."""
-        if isinstance(step, Guard):
-            parts = [step.question, type(step.answer), repr(step.answer), step.line]
-            self.take(step.value, parts)
-            return tuple(parts)
-        args, number_of, kind_of = step.args, self.number_of, self._kind_of
-        parts = [step.function, step.several, len(args)]
-        for arg in args:
-            if type(arg) is Value:  # as most are
-                number = number_of[arg]
-                self.operands.append(number)
-                parts.append(kind_of[number])
-            elif may_vary(step, arg):
-                self.operands.append(self.literal(arg))
-                parts.append(type(in_numpy(arg)))
-            else:
-                self.take(arg, parts)
-        if step.kwargs:
-            self.take(dict(step.kwargs), parts)
-        if step.errors:
-            parts += step.errors.items()
-        for out in step.outputs:
-            parts.append(self.add(out))
-        return tuple(parts)
-
-    def take(self, tree: Any, parts: list[Any]) -> None:
-        """Note what differs in an argument, and append what is alike."""
-        leaves: list[Any] = []
-        spell(tree, parts, leaves)
-        for leaf in leaves:
-            if type(leaf) is Value:
-                number = self.number_of[leaf]
-                self.operands.append(number)
-                parts.append(self._kind_of[number])
-            else:
-                self.integers.append(leaf)
+    found = np.zeros(len(lengths) + 1, np.int32)
+    np.cumsum(lengths, out=found[1:])
+    return found

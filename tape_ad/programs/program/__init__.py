@@ -37,6 +37,8 @@ class Value:
         For a view, the value that owns the memory; None for a value with memory of its own.
     name : str
         What the user calls it, for an input; else nothing.
+    number : int or None
+        Its place in the trace of its capture, where there is one; see `Trace`.
     """
 
     __array_function__: ClassVar[None] = None
@@ -47,6 +49,7 @@ class Value:
     strides: tuple[int, ...] = ()
     owner: "Value | None" = None
     name: str = ""
+    number: int | None = field(default=None, init=False)
 
     @classmethod
     def like(cls, concrete: Any, owner: "Value | None" = None, name: str = "") -> "Value":
@@ -225,8 +228,8 @@ class Program:
     inputs : tuple of Value
         One for each array and Python number among the arguments.
     constants : tuple of Constant
-    steps : tuple of Call and Guard
-        In the order in which they were made.
+    steps : sequence of Call and Guard
+        In the order in which they were made: a tuple, or the `Trace` of a long capture.
     output : tree
         What the function returned, with values in place of arrays and captured numbers.
     history : tuple of (str, Program)
@@ -241,7 +244,7 @@ class Program:
     name: str
     inputs: tuple[Value, ...]
     constants: tuple[Constant, ...]
-    steps: tuple[Step, ...]
+    steps: Sequence[Step]
     output: Any
     history: tuple[tuple[str, "Program"], ...] = field(default=(), kw_only=True)
     nbytes: int | None = field(default=None, kw_only=True)
@@ -257,9 +260,18 @@ class Program:
         """The steps that compute."""
         return [step for step in self.steps if type(step) is Call]
 
+    @property
+    def kinds(self) -> Sequence[Step]:
+        """Steps with one of each kind among them: all, but for those of a trace."""
+        kinds: Sequence[Step] = getattr(self.steps, "kinds", self.steps)
+        return kinds
+
     @functools.cached_property
     def guards(self) -> list[Guard]:
         """The steps that compare; those of a loop as often as they are done."""
+        known = getattr(self.steps, "guards", None)
+        if known is not None:  # of a trace, which has no loops yet
+            return list(known.values())
         found: list[Guard] = []
         for step in self.steps:
             if isinstance(step, Guard):
@@ -271,12 +283,14 @@ class Program:
     @functools.cached_property
     def functions(self) -> list[Function]:
         """The different functions that are called."""
-        return list({id(call.function): call.function for call in self.calls}.values())
+        calls = [step for step in self.kinds if type(step) is Call]
+        return list({id(call.function): call.function for call in calls}.values())
 
     def forget_operands(self) -> None:
         """Forget the lists of operands that passes have asked for, which are found anew."""
-        for call in self.calls:
-            call._operands = None
+        for step in self.kinds:
+            if type(step) is Call:
+                step._operands = None
 
     @property
     def lowered(self) -> Any:

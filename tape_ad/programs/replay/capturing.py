@@ -23,6 +23,7 @@ from tape_ad.programs.capture.tracers import concrete, filling_code, with_plain_
 from tape_ad.programs.passes.simplifications import with_returned_copied
 from tape_ad.programs.program import Program
 from tape_ad.programs.program.keys import GENERATORS
+from tape_ad.programs.program.trace import Trace
 from tape_ad.programs.replay.explaining import title
 from tape_ad.programs.replay.verifying import Arguments, check_alike, run_eagerly
 from tape_ad.record.messages.callers import caller
@@ -76,6 +77,8 @@ def capture(
     earlier = [*earlier, *outgrown]
     constants = Constants(name, earlier, reads)
     trace = Capture(name, Comparison(list(earlier), outgrown), constants, outside)
+    if not (earlier or any(isinstance(leaf, GENERATORS) for leaf in given.leaves)):
+        trace.steps = Trace()  # else it is compared with another capture, step by step
     inputs = [trace.input(x, of) for x, of in zip(given.leaves, names, strict=True)]
     args, kwargs = given.rebuild(inputs)
     trace.comparison.begin(trace)

@@ -23,6 +23,7 @@ from tape_ad.programs.capture.tracers import (
 from tape_ad.programs.engines.plans import Report
 from tape_ad.programs.program import Diverged, Guard, Program, Value
 from tape_ad.programs.program.keys import GENERATORS, Key
+from tape_ad.programs.program.trace import Trace
 from tape_ad.programs.replay.matching import builder
 
 SMALL = 4096
@@ -383,7 +384,7 @@ def check_period(spent: float, seconds: float, checks: int = 0) -> int:
 
 def swaps(program: Program) -> bool:
     """Tell whether NumPy may swap the factors of large complex products, to save memory."""
-    return any(is_swapped(value) for call in program.calls for value in call.outputs)
+    return any(is_swapped(value) for step in program.kinds for value in step.outputs)
 
 
 def rounds(program: Program) -> bool:
@@ -400,8 +401,9 @@ def is_swapped(value: Value) -> bool:
 
 def route_of(program: Program) -> tuple[Any, ...]:
     """List what the guards of a program were told, each with its place among the steps."""
-    steps = enumerate(program.steps) if program.guards else ()
-    return tuple([(place, step.answer) for place, step in steps if isinstance(step, Guard)])
+    steps = program.steps if program.guards else ()
+    guards = steps.guards.items() if isinstance(steps, Trace) else enumerate(steps)
+    return tuple([(place, step.answer) for place, step in guards if isinstance(step, Guard)])
 
 
 def parted(one: tuple[Any, ...], two: tuple[Any, ...]) -> bool:
