@@ -154,13 +154,17 @@ def read_only_last(program: Program) -> Program:
 
 
 def writable_within(program: Program) -> Program:
-    """Show nothing read-only whose memory the caller does not get to see."""
+    """Show nothing read-only that the caller does not get, neither itself nor through a view."""
+    given = set(program.outputs)
+    for call in reversed(program.calls):
+        if may_view(call) and not given.isdisjoint(call.outputs):
+            given.update(call.operands)
     rewriting = Rewriting(program)
     for each in program.steps:
         step = rewriting.rewired(each)
-        if isinstance(step, Call) and step.function is through_buffer:
+        if isinstance(each, Call) and each.function is through_buffer:
             (source,), (out,) = step.args, step.outputs
-            if type(source) is Value and alike(source, out) and not rewriting.is_returned(out):
+            if out not in given and type(source) is Value and alike(source, out):
                 rewriting.replace(out, source)
                 continue
         rewriting.keep(step)
