@@ -8,8 +8,8 @@ import pytest
 
 import tape_ad as ta
 from tape_ad.programs.engines.native.native_engine import listings
-from tape_ad.programs.engines.native.schedule import copies
-from tests.programs.native.running import agree_to_the_bit, leaves
+from tape_ad.programs.engines.native.schedule import copies, tiling
+from tests.programs.native.running import agree, agree_to_the_bit, leaves
 
 X = np.random.default_rng(0).normal(size=(20, 30))
 
@@ -45,6 +45,21 @@ def scattered(x: Any) -> Any:
 def test_parts_are_made_where_they_end(function: Callable[..., Any], count: int) -> None:
     agree_to_the_bit(function, X)
     assert loops(function, X) == count
+
+
+def normalised(x: Any) -> Any:
+    y = np.ravel(x.T)
+    rows = y.reshape(30, 20)
+    centred = rows - np.mean(rows, axis=1, keepdims=True)
+    return np.concatenate([y, (centred * np.sum(centred * rows, axis=1, keepdims=True)).ravel()])
+
+
+def test_tiles_find_what_has_been_made_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tiling, "LARGE", 0)
+    monkeypatch.setattr(tiling, "LEAST", 2)
+    monkeypatch.setattr(tiling, "CACHED", 1000)
+    agree(normalised, X, scale=100)
+    assert loops(normalised, X) == 6
 
 
 def seen_again(x: Any) -> Any:

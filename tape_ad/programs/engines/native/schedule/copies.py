@@ -16,6 +16,7 @@ from tape_ad.programs.engines.native.ir import (
     RuntimeCheck,
     is_c_order,
 )
+from tape_ad.programs.engines.native.schedule.tiling import Tiles
 from tape_ad.programs.engines.storage import size_of
 from tape_ad.programs.program import Value
 
@@ -113,7 +114,10 @@ def made_there(slot: Any, root: Value, target: MemRef) -> Any:
     if not any(ref.root is root for ref in slot.refs):
         return slot
     if isinstance(slot, LoopCall):
-        return evolve(slot, places={name: ref_of(ref) for name, ref in slot.places.items()})
+        slot = evolve(slot, places={name: ref_of(ref) for name, ref in slot.places.items()})
+        if isinstance(slot, Tiles) and root in slot.given:
+            slot = evolve(slot, given=slot.given - {root} | {target.root})
+        return slot
     if isinstance(slot, RuntimeCheck):
         return evolve(slot, ref=ref_of(slot.ref))
     reads = [ref_of(ref) for ref in slot.reads]
