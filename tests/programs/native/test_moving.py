@@ -70,6 +70,9 @@ MOVES: dict[str, Function] = {
     "full of an array of more axes": lambda x, y: np.full_like(x, y[None]),
     "reshape": lambda x, y: np.reshape(x.T, -1),
     "ravel": lambda x, y: np.ravel(x, order="F"),
+    "ravel in C order": lambda x, y: np.ravel(x.T, "C"),
+    "ravel as a method": lambda x, y: x.T.ravel(),
+    "reshape in C order": lambda x, y: np.reshape(x.T, -1, order="C"),
     "copy": lambda x, y: x.copy(),
     "copy in Fortran's order": lambda x, y: np.copy(x, order="F"),
     "resize": lambda x, y: np.resize(x, (3, 5)),
@@ -165,3 +168,12 @@ def test_gradients_of_padding(mode: Any, dtype: str) -> None:
                 found = fast(view)
             np.testing.assert_allclose(found, total(view), rtol=1e-5 if dtype == "f4" else 1e-12)
             assert found.dtype == x.dtype
+
+
+@pytest.mark.parametrize("ravel", [np.ravel, lambda x: x.ravel(), lambda x: np.ravel(x, order="C")])
+def test_what_is_raveled_is_copied_by_one_nest(ravel: Any) -> None:
+    fast = ta.compile(lambda x: ravel(x.T), engine="native")
+    fast(np.ones((12, 9)))
+    listing = str(fast.programs[0].lowered)
+    assert "nest [9,12]" in listing
+    assert "gather" not in listing

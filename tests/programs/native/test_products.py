@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+from tape_ad.programs.engines.native.lowering import thin_products
 from tape_ad.rules.maps.matrix_products import times_matrix
 from tape_ad.rules.nn.affine import linear, two_linear
+from tape_ad.training import blas_threads
 from tests.programs.native.running import agree, agree_to_the_bit, natively, same_bits
 
 SHAPES = [
@@ -211,12 +213,57 @@ def test_few_columns_in_a_stack_are_multiplied_side_by_side(a: Any, b: Any, dtyp
 
 def test_a_matrix_is_read_once_for_all_columns_of_a_stack() -> None:
     fast = ta.compile(np.matmul, engine="native")
-    x, y = numbers((500, 201), "f8"), numbers((6, 201, 3), "f8", 1)
+    x, y = numbers((500, 201), "f8"), numbers((3, 201, 3), "f8", 1)
     for _ in range(3):
         fast(x, y)
     listing = str(fast.programs[0].lowered)
     assert listing.count("call matmul") == 1
-    assert "-> %t1: float64[500,18]" in listing
+    assert "-> %t1: float64[500,9]" in listing
+
+
+THIN = {
+    "rows": (((40_000, 5), (5, 6)), ["float64[1,33328,5]", "float64[6672,5]"]),
+    "columns": (((5, 6), (6, 40_000)), ["float64[1,6,33328]", "float64[6,6672]"]),
+    "sums": (((5, 40_000), (40_000, 6)), ["float64[1,5,33328]", "float64[5,6672]"]),
+    "all pieces alike": (((31_248, 8), (8, 8)), ["float64[2,15624,8]"]),
+}
+"""Shapes of operands, and how their pieces are listed."""
+
+
+@pytest.mark.parametrize("orders", ["CC", "CF", "FC", "FF"])
+@pytest.mark.parametrize("axis", THIN)
+def test_a_thin_matrix_is_multiplied_in_pieces_where_blas_has_one_thread(
+    axis: str, orders: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(thin_products, "blas_threads", lambda: 1)
+    (a, b), pieces = THIN[axis]
+    x = np.asarray(numbers(a, "f8"), order=orders[0])
+    y = np.asarray(numbers(b, "f8", 1), order=orders[1])
+    x[2, 3] = np.nan
+    fast = ta.compile(np.matmul, engine="native")
+    fast(x, y)
+    listing = str(fast.programs[0].lowered)
+    whole = axis == "sums" and orders == "CF"  # its elements are products of lines
+    assert listing.count("call matmul") == (1 if whole else len(pieces))
+    assert whole or all(piece in listing for piece in pieces)
+    for _ in range(2):
+        found = fast(x, y)
+    np.testing.assert_allclose(found, x @ y, rtol=0, atol=1e-9)  # of sums of 2.5e6
+
+
+def test_a_product_is_one_call_where_blas_divides_it_among_threads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(thin_products, "blas_threads", lambda: 2)
+    fast = ta.compile(np.matmul, engine="native")
+    fast(numbers((40_000, 5), "f8"), numbers((5, 6), "f8", 1))
+    assert str(fast.programs[0].lowered).count("call matmul") == 1
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_the_number_of_threads_of_blas_is_known(n: int) -> None:
+    with blas_threads(n):
+        assert thin_products.blas_threads() in (n, 0)
 
 
 def test_stacks_of_small_matrices_with_infinities_and_nan() -> None:

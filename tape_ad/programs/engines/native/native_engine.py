@@ -19,7 +19,7 @@ from tape_ad.programs.engines.native.stencils import write_in_one_pass
 from tape_ad.programs.engines.numpy import by_numpy
 from tape_ad.programs.engines.numpy import replay_of as replay_of_plan
 from tape_ad.programs.engines.plans import Plan, Report, reporting
-from tape_ad.programs.passes.rewriting import alike
+from tape_ad.programs.passes.rewriting import Rewriting, alike
 from tape_ad.programs.passes.rolling import unroll
 from tape_ad.programs.program import Call, Diverged, Guard, Program, Value
 from tape_ad.record.gradients import through_buffer
@@ -126,6 +126,7 @@ def passes(program: Program, threads: int = 1) -> Iterator[tuple[str, Any]]:
 
 def read_only_last(program: Program) -> Program:
     """Let calls use what others are shown read-only as it is; NumPy shows it behind all else."""
+    program = writable_within(program)
     shown: dict[Value, Any] = {}
     for call in program.calls:
         if call.function is through_buffer and type(call.args[0]) is Value:
@@ -150,6 +151,24 @@ def read_only_last(program: Program) -> Program:
         step if shown.keys().isdisjoint(step.operands) else step.replaced(shown) for step in last
     ]
     return evolve(program, steps=(*steps, *last))
+
+
+def writable_within(program: Program) -> Program:
+    """Show nothing read-only that the caller does not get, neither itself nor through a view."""
+    given = set(program.outputs)
+    for call in reversed(program.calls):
+        if may_view(call) and not given.isdisjoint(call.outputs):
+            given.update(call.operands)
+    rewriting = Rewriting(program)
+    for each in program.steps:
+        step = rewriting.rewired(each)
+        if isinstance(each, Call) and each.function is through_buffer:
+            (source,), (out,) = step.args, step.outputs
+            if out not in given and type(source) is Value and alike(source, out):
+                rewriting.replace(out, source)
+                continue
+        rewriting.keep(step)
+    return rewriting.finished()
 
 
 def may_view(call: Call) -> bool:

@@ -33,6 +33,7 @@ body:
 <body>
 next:
   %i.next = add i64 %i, 1
+<further>
   br label %head
 done:
   ret void
@@ -50,15 +51,14 @@ def framed(operands: int, ahead: str, body: str, carried: str = "") -> LLVMFunct
         f"  %p{number} = field ptr %args, {number}\n  %s{number} = field i64 %steps, {number}"
         for number in range(operands)
     ]
-    places = [
-        f"  %o{k} = mul i64 %i, %s{k}\n  %a{k} = getelementptr i8, ptr %p{k}, i64 %o{k}"
-        for k in range(operands)
-        if f"%a{k}" in body
-    ]
+    used = [k for k in range(operands) if f"%a{k}" in body]
+    places = [f"  %a{k} = phi ptr [%p{k}, %entry], [%a{k}.next, %next]" for k in used]
+    steps = [f"  %a{k}.next = getelementptr i8, ptr %a{k}, i64 %s{k}" for k in used]
     parts = {
         "ahead": "\n".join([*given, ahead]),
-        "carried": carried,
-        "body": "\n".join([*places, body]),
+        "carried": "\n".join([*places, carried]),
+        "body": body,
+        "further": "\n".join(steps),
     }
     text = functools.reduce(lambda text, part: text.replace(f"<{part}>", parts[part]), parts, FRAME)
     return LLVMFunction(with_fields(text))
@@ -66,7 +66,12 @@ def framed(operands: int, ahead: str, body: str, carried: str = "") -> LLVMFunct
 
 @functools.cache
 def scattering(
-    what: str, dtype: np.dtype[Any], strides: tuple[int, ...], columns: int = 1
+    what: str,
+    dtype: np.dtype[Any],
+    strides: tuple[int, ...],
+    columns: int = 1,
+    *,
+    from_end: bool = True,
 ) -> LLVMFunction:
     """Write a loop that stores or adds elements where their indices lead.
 
@@ -79,6 +84,8 @@ def scattering(
         For each array of integers, the stride in bytes of its axis.
     columns : int
         How many elements, side by side, each index leads to.
+    from_end : bool
+        Whether indices below 0 count from the end.
     """
     count = len(strides)
     operands = 1 + count + (what == MIXED) + 3
@@ -88,7 +95,7 @@ def scattering(
         ahead.append(f"  %mode.byte = load i8, ptr %p{count + 1}")
         ahead.append("  %mode = icmp ne i8 %mode.byte, 0")
     body = [
-        *leading(strides),
+        *leading(strides, from_end),
         "  br i1 %bad, label %outside, label %inside",
         "outside:",
         f"  store i8 1, ptr %p{status}",
@@ -101,16 +108,18 @@ def scattering(
     return framed(operands, "\n".join(ahead), "\n".join(body))
 
 
-def leading(strides: tuple[int, ...]) -> Iterator[str]:
+def leading(strides: tuple[int, ...], from_end: bool) -> Iterator[str]:
     """Write where the integers lead for an element, and whether one of them is out of bounds."""
     way, bad = "0", "false"
     for k, stride in enumerate(strides):
         yield f"  %given{k} = load i64, ptr %a{k + 1}, align 1"
-        yield f"  %below{k} = icmp slt i64 %given{k}, 0"
-        yield f"  %from.end{k} = add i64 %given{k}, %length{k}"
-        yield f"  %index{k} = select i1 %below{k}, i64 %from.end{k}, i64 %given{k}"
-        yield f"  %bad.one{k} = icmp uge i64 %index{k}, %length{k}"
-        yield f"  %far{k} = mul i64 %index{k}, {stride}"
+        index = f"%index{k}" if from_end else f"%given{k}"
+        if from_end:
+            yield f"  %below{k} = icmp slt i64 %given{k}, 0"
+            yield f"  %from.end{k} = add i64 %given{k}, %length{k}"
+            yield f"  {index} = select i1 %below{k}, i64 %from.end{k}, i64 %given{k}"
+        yield f"  %bad.one{k} = icmp uge i64 {index}, %length{k}"
+        yield f"  %far{k} = mul i64 {index}, {stride}"
         last = k == len(strides) - 1
         ways, bads = ("%way", "%bad") if last else (f"%way.{k}", f"%bad.{k}")
         yield f"  {ways} = add i64 {way}, %far{k}"

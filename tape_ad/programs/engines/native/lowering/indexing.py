@@ -244,7 +244,15 @@ ROW = 512
 """Up to how many bytes that one index leads to are put or added at once."""
 
 
-def led(lowering: Lowering, what: str, at: Picked, source: MemRef, target: MemRef) -> None:
+def led(
+    lowering: Lowering,
+    what: str,
+    at: Picked,
+    source: MemRef,
+    target: MemRef,
+    *,
+    from_end: bool = True,
+) -> None:
     """Put or add elements where integers lead to, and see that none is out of bounds."""
     lengths = lowering.constant(np.array(at.geometry[::2], np.int64))
     refs = [*at.indices, source, target]
@@ -259,10 +267,12 @@ def led(lowering: Lowering, what: str, at: Picked, source: MemRef, target: MemRe
     *reads, source, target = lengths.along(shape, none), *refs
     if what == MIXED:
         reads.append(repeated(lowering, at, lengths).along(shape, none))
-    loop = scattering(what, target.dtype, tuple(at.geometry[1::2]), *columns)
+    loop = scattering(what, target.dtype, tuple(at.geometry[1::2]), *columns, from_end=from_end)
     writes = [target, status.along(shape, none)]
     lowering.loop(Callee(loop, 0, what), shape, [*reads, source], writes, ordered=True)
     lowering.work.append(RuntimeCheck(status, 0))
+    for ref, length in zip(at.arrays, at.geometry[::2], strict=True):
+        has_been_seen(lowering, ref, length)
 
 
 def repeated(lowering: Lowering, at: Picked, length: MemRef) -> MemRef:
@@ -352,18 +362,17 @@ def as_bincount(lowering: Lowering) -> None:
     if len(index.shape) != 1 or type(least) is not int:
         raise NotLowerable("such a count")
     size, none = index.shape, (0,)
-    nest, kinds = lowering.nest(size), (index.dtype, index.dtype, BOOL)
-    x, first, last = nest.read(index), *(Literal.of(n, index.dtype) for n in (0, count - 1))
-    lowering.require(nest, nest.op(np.greater_equal, kinds, x, first))
     if least < count:  # there are as many as the largest number asks for
-        lowering.require(nest, nest.op(np.equal, kinds, x, last), np.logical_or)
+        nest, kinds = lowering.nest(size), (index.dtype, index.dtype, BOOL)
+        last = Literal.of(count - 1, index.dtype)
+        lowering.require(nest, nest.op(np.equal, kinds, nest.read(index), last), np.logical_or)
     if weights is None:
         added = lowering.constant(np.ones((), out.dtype))
     else:
         added = assignable(lowering, weights, out.dtype)
     fill(lowering, 0, out)
     at = Picked(out.along(size, none), [index], [index], [count, *out.strides])
-    led(lowering, ADD, at, added.broadcast(size), at.base)
+    led(lowering, ADD, at, added.broadcast(size), at.base, from_end=False)
 
 
 def as_take(lowering: Lowering) -> None:

@@ -290,9 +290,7 @@ def reshaped(lowering: Lowering) -> None:
     order = (*positional, call.kwargs.get("order"))[0]
     if order not in (None, "C", "F") and not is_c_order(ref):
         raise NotLowerable("an order that depends on how elements lie in memory")
-    in_order = "order" not in call.kwargs and len(call.args) < 3
-    plain = call.function is np.reshape or len(call.args) == 1
-    if not in_order or not plain or out.strides != MemRef.new(out.shape, out.dtype).strides:
+    if order == "F" or not is_c_order(out):
         by_addresses(lowering)
         return
     copy(lowering, ref, out.along(ref.shape, MemRef.new(ref.shape, out.dtype).strides))

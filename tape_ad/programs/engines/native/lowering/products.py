@@ -31,6 +31,7 @@ from tape_ad.programs.engines.native.lowering.calls import (
 from tape_ad.programs.engines.native.lowering.generalized import over_stack
 from tape_ad.programs.engines.native.lowering.indexing import led, picked
 from tape_ad.programs.engines.native.lowering.reductions import brought_together
+from tape_ad.programs.engines.native.lowering.thin_products import in_pieces
 from tape_ad.programs.program import Value
 from tape_ad.record.spaces import times_ones
 from tape_ad.rules.base import along
@@ -98,7 +99,8 @@ def multiplied(
             return
     if ufunc is np.matmul and has_columns_in_stack(*refs) and side_by_side(lowering, refs):
         return
-    over_stack(lowering, ufunc, refs[:-1], refs[-1:], packs=False)
+    if ufunc is not np.matmul or not in_pieces(lowering, *refs):
+        over_stack(lowering, ufunc, refs[:-1], refs[-1:], packs=False)
 
 
 FEW_COLUMNS = 8

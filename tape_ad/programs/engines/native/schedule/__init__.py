@@ -12,6 +12,7 @@ from tape_ad.programs.engines.native.fusion import Fused, Slot
 from tape_ad.programs.engines.native.ir import Listing, LLVMFunction, kept_as
 from tape_ad.programs.engines.native.runtime.compiling import fits, layouts_of
 from tape_ad.programs.engines.native.schedule.bytecode import Bytecode, scratch_of
+from tape_ad.programs.engines.native.schedule.copies import without_copies
 from tape_ad.programs.engines.native.schedule.tiling import tiled
 from tape_ad.programs.engines.segments import Segment, element, placed_number, python_number
 from tape_ad.programs.program import Call, Guard, Program, Step, Value, root_of
@@ -44,6 +45,7 @@ class Schedule:
     def native(self, row: Sequence[Slot], needed: set[Value]) -> None:
         """Make one call of slots; of what they write, `needed` is used by others."""
         row = tiled(row, needed | self._given, self.threads)
+        row = without_copies(row, needed | self._given)
         written: dict[Value, None] = {}
         read: dict[Value, None] = {}
         for slot in row:
