@@ -642,7 +642,11 @@ class Writing:
     def __attrs_post_init__(self) -> None:
         self._rewriting = rewriting = Rewriting(self.rolling.program)
         self._outside = self.rolling.operands_outside() | self.rolling._returned
-        self.merge(range(int(self.rolling.tokens.outputs_from[0])))
+        tokens = self.rolling.tokens
+        given = tokens.values.given
+        for number, same in enumerate(tokens.same[: len(given)].tolist()):
+            if same != number:
+                rewriting.by[given[number]] = given[same]
         constants = [row.constant for row in self.rolling.rows]
         rewriting.add_constants(constants)
         self._stacks |= {(ROWS, number): each.value for number, each in enumerate(constants)}
