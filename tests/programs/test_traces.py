@@ -78,8 +78,12 @@ def test_a_value_is_one_in_all_steps_while_anyone_has_it() -> None:
     assert program.steps[-2].outputs == steps[-2].outputs
 
 
-@pytest.mark.usefixtures("short_chunks")
-def test_a_list_that_grows_later_is_kept_as_it_was() -> None:
+@pytest.mark.parametrize("chunk", [8, 4096])
+def test_a_list_that_grows_later_is_kept_as_it_was(
+    chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(traces, "CHUNK", chunk)
+
     def function(x: Any) -> Any:
         chosen, total = [0, 1], 0.0
         for k in range(60):
@@ -90,7 +94,7 @@ def test_a_list_that_grows_later_is_kept_as_it_was() -> None:
 
     x = np.linspace(0, 1, 5)
     compiled = ta.compile(function, engine="numpy")
-    for scale in (1, 2, 3, 4):
+    for scale in (1, 2, 3, 4, 5, 6):
         assert compiled(x * scale) == function(x * scale)
 
 

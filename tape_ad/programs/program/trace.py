@@ -102,14 +102,6 @@ def respelled(tree: Any, other: Callable[[Any], Any]) -> Any:
     return rebuilt(lambda leaf: other(leaf) if may_differ(leaf) else leaf, tree)
 
 
-def with_own_lists(tree: Any) -> Any:
-    """Copy the lists and dicts in an argument, to which the user may add something later."""
-    kind: Any = type(tree)
-    if kind is dict:
-        return {key: with_own_lists(each) for key, each in tree.items()}
-    return kind(map(with_own_lists, tree)) if kind is list or kind is tuple else tree
-
-
 POWERS = frozenset({np.power, np.float_power})
 LARGEST_EXACT = 2**53
 
@@ -382,8 +374,7 @@ class Trace(Sequence[Step]):
         mark = reading.read_call(function, args, kwargs, outputs, several, errors)
         token = self._token_of.get(mark)
         if token is None:
-            own = tuple(map(with_own_lists, args)), with_own_lists(kwargs)
-            call = Call(function, *own, outputs, several, errors)
+            call = Call(function, tuple(args), kwargs, outputs, several, errors)
             token = self.new(mark, call, *begins)
         self.tokens.append(token)
 
