@@ -172,12 +172,18 @@ def test_first_calls_of_a_long_loop_take_little_memory() -> None:
 
 
 @pytest.mark.usefixtures("short_chunks")
-def test_a_call_that_was_read_in_part_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    read_call, calls = traces.Reading.read_call, []
+@pytest.mark.parametrize(
+    ("owner", "name", "place"),
+    [(traces.Reading, "read_call", 20), (Trace, "read", 3), (Trace, "read", 1)],
+)
+def test_a_call_that_was_read_in_part_is_refused(
+    owner: Any, name: str, place: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original, calls = getattr(owner, name), []
 
     def interrupted(self: Any, *given: Any) -> Any:
-        calls.append(read_call(self, *given))
-        if len(calls) == 20:
+        calls.append(original(self, *given))
+        if len(calls) == place:
             raise KeyboardInterrupt
         return calls[-1]
 
@@ -190,8 +196,33 @@ def test_a_call_that_was_read_in_part_is_refused(monkeypatch: pytest.MonkeyPatch
         return x
 
     compiled = ta.compile(function, engine="numpy")
-    monkeypatch.setattr(traces.Reading, "read_call", interrupted)
+    monkeypatch.setattr(owner, name, interrupted)
     with pytest.raises(ta.errors.CaptureError, match="call it again"):
         compiled(np.ones(2))
     for _ in range(3):
         np.testing.assert_array_equal(compiled(np.ones(2)), function(np.ones(2)))
+
+
+@pytest.mark.usefixtures("short_chunks")
+def test_a_chunk_whose_beginning_is_noted_twice_begins_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begin, calls = Trace.begin, []
+
+    def interrupted(self: Trace) -> None:
+        begin(self)
+        calls.append(self)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+
+    def function(x: Any, y: Any) -> Any:
+        for _ in range(40):
+            try:
+                x, y = np.sin(y), x
+            except KeyboardInterrupt:
+                x, y = np.sin(y), x
+        return x + y
+
+    plain = captured(function, np.ones(2), np.zeros(2))
+    monkeypatch.setattr(Trace, "begin", interrupted)
+    assert str(captured(function, np.ones(2), np.zeros(2))) == str(plain)

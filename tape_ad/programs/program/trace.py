@@ -305,6 +305,8 @@ class Trace(Sequence[Step]):
         The guards, by their places among the steps.
     reads : bool
         Whether a step is read when it is added.
+    whole : bool
+        Whether the first steps, which are kept until there are many, have been read to the end.
     """
 
     reading: Reading = field(factory=Reading)
@@ -314,6 +316,7 @@ class Trace(Sequence[Step]):
     guards: dict[int, Guard] = field(factory=dict, init=False)
     _chunk: int = field(factory=lambda: CHUNK)
     reads: bool = field(default=False, init=False)
+    whole: bool = field(default=True, init=False)
     _recent: list[Step] = field(factory=list, init=False)
     _token_of: dict[Any, int] = field(factory=dict, init=False)
     _begins: list[tuple[int, ...]] = field(factory=list, init=False)
@@ -338,9 +341,10 @@ class Trace(Sequence[Step]):
             return
         self._recent.append(step)
         if len(self._recent) == self._chunk and not self.tokens:
-            recent, self._recent, self.reads = self._recent, [], True
+            recent, self._recent, self.reads, self.whole = self._recent, [], True, False
             for each in recent:
                 self.read(each)
+            self.whole = True
 
     def read(self, step: Step) -> None:
         """Take what is alike of a step, and what differs."""
@@ -389,8 +393,8 @@ class Trace(Sequence[Step]):
 
     def begin(self) -> None:
         """Note where a chunk begins; read no further ones where hardly any steps are alike."""
-        if len(self.tokens) % self._chunk:
-            return
+        if len(self.tokens) != len(self._begins) * self._chunk:
+            return  # it is not at an end, or has been noted before an interrupt came
         reading = self.reading
         place = len(reading.operands), len(reading.integers), len(reading.kind_of)
         self._begins.append(place)
@@ -402,13 +406,13 @@ class Trace(Sequence[Step]):
         Raises
         ------
         CaptureError
-            A call has been read in part, as an interrupt came, which the function has caught.
+            Calls have been read in part, as an interrupt came, which the function has caught.
         """
-        if not self.tokens:
+        if self.whole and not self.tokens:
             return tuple(self._recent)
         reading = self.reading
         there = len(reading.operands), len(reading.integers), len(reading.kind_of)
-        if tuple(np.array(self.lengths)[self.tokens].sum(axis=0)) != there:
+        if not self.whole or tuple(np.array(self.lengths)[self.tokens].sum(axis=0)) != there:
             raise CaptureError(
                 "a call was interrupted while it was noted, and the function went on; call it again"
             )
