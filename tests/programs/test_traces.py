@@ -76,6 +76,7 @@ def test_a_value_is_one_in_all_steps_while_anyone_has_it() -> None:
         out for step in steps[3:] for out in step.outputs
     ]
     assert program.steps[-2].outputs == steps[-2].outputs
+    assert [step.outputs for step in program.steps[::-1]] == [step.outputs for step in steps[::-1]]
 
 
 @pytest.mark.parametrize("chunk", [8, 4096])

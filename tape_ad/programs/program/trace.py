@@ -449,12 +449,12 @@ class Trace(Sequence[Step]):
         return next(self.at(np.array([range(len(self.tokens))[place]])))
 
     def at(self, places: Any) -> Iterator[Step]:
-        """Give the steps at some places, in their order."""
+        """Give the steps at some places, in the order of these."""
         if not len(places):
             return
-        chunk = int(places[0]) // self._chunk
+        chunk = int(places.min()) // self._chunk
         first = chunk * self._chunk
-        tokens = np.array(self.tokens[first : int(places[-1]) + 1])
+        tokens = np.array(self.tokens[first : int(places.max()) + 1])
         lengths = np.array(self.lengths)[tokens]
         ends = lengths.cumsum(axis=0) + self._begins[chunk]
         begins = (ends - lengths)[places - first].tolist()
