@@ -76,10 +76,15 @@ def test_a_value_is_one_in_all_steps_while_anyone_has_it() -> None:
         out for step in steps[3:] for out in step.outputs
     ]
     assert program.steps[-2].outputs == steps[-2].outputs
+    assert [step.outputs for step in program.steps[::-1]] == [step.outputs for step in steps[::-1]]
 
 
-@pytest.mark.usefixtures("short_chunks")
-def test_a_list_that_grows_later_is_kept_as_it_was() -> None:
+@pytest.mark.parametrize("chunk", [8, 4096])
+def test_a_list_that_grows_later_is_kept_as_it_was(
+    chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(traces, "CHUNK", chunk)
+
     def function(x: Any) -> Any:
         chosen, total = [0, 1], 0.0
         for k in range(60):
@@ -90,7 +95,7 @@ def test_a_list_that_grows_later_is_kept_as_it_was() -> None:
 
     x = np.linspace(0, 1, 5)
     compiled = ta.compile(function, engine="numpy")
-    for scale in (1, 2, 3, 4):
+    for scale in (1, 2, 3, 4, 5, 6):
         assert compiled(x * scale) == function(x * scale)
 
 
@@ -168,12 +173,18 @@ def test_first_calls_of_a_long_loop_take_little_memory() -> None:
 
 
 @pytest.mark.usefixtures("short_chunks")
-def test_a_call_that_was_read_in_part_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    read_call, calls = traces.Reading.read_call, []
+@pytest.mark.parametrize(
+    ("owner", "name", "place"),
+    [(traces.Reading, "read_call", 20), (Trace, "read", 3), (Trace, "read", 1)],
+)
+def test_a_call_that_was_read_in_part_is_refused(
+    owner: Any, name: str, place: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original, calls = getattr(owner, name), []
 
     def interrupted(self: Any, *given: Any) -> Any:
-        calls.append(read_call(self, *given))
-        if len(calls) == 20:
+        calls.append(original(self, *given))
+        if len(calls) == place:
             raise KeyboardInterrupt
         return calls[-1]
 
@@ -186,8 +197,33 @@ def test_a_call_that_was_read_in_part_is_refused(monkeypatch: pytest.MonkeyPatch
         return x
 
     compiled = ta.compile(function, engine="numpy")
-    monkeypatch.setattr(traces.Reading, "read_call", interrupted)
+    monkeypatch.setattr(owner, name, interrupted)
     with pytest.raises(ta.errors.CaptureError, match="call it again"):
         compiled(np.ones(2))
     for _ in range(3):
         np.testing.assert_array_equal(compiled(np.ones(2)), function(np.ones(2)))
+
+
+@pytest.mark.usefixtures("short_chunks")
+def test_a_chunk_whose_beginning_is_noted_twice_begins_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begin, calls = Trace.begin, []
+
+    def interrupted(self: Trace) -> None:
+        begin(self)
+        calls.append(self)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+
+    def function(x: Any, y: Any) -> Any:
+        for _ in range(40):
+            try:
+                x, y = np.sin(y), x
+            except KeyboardInterrupt:
+                x, y = np.sin(y), x
+        return x + y
+
+    plain = captured(function, np.ones(2), np.zeros(2))
+    monkeypatch.setattr(Trace, "begin", interrupted)
+    assert str(captured(function, np.ones(2), np.zeros(2))) == str(plain)

@@ -65,6 +65,8 @@ PLAIN_TYPES = frozenset(
 )
 ARRAYS = (np.ndarray, np.generic)
 BASIC = frozenset({int, type(None), type(Ellipsis)})
+GROWING = frozenset({list, dict})
+"""What is noted as it is now: the function may put something else into it later."""
 
 variable = getattr(umath, "_extobj_contextvar", None)
 error_setting: Callable[[], Any] = object if variable is None else variable.get
@@ -487,7 +489,7 @@ class Capture:
         structure = structure_of(kind)
         if structure is not None:
             pairs = [self.unwrap(each) for each in structure.values(tree)]
-            if all(a is b for a, b in pairs):
+            if kind not in GROWING and all(a is b for a, b in pairs):
                 return tree, tree
             concrete, noted = ([each[i] for each in pairs] for i in (0, 1))
             return structure.rebuilt(tree, concrete), structure.rebuilt(tree, noted)

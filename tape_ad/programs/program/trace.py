@@ -102,14 +102,6 @@ def respelled(tree: Any, other: Callable[[Any], Any]) -> Any:
     return rebuilt(lambda leaf: other(leaf) if may_differ(leaf) else leaf, tree)
 
 
-def with_own_lists(tree: Any) -> Any:
-    """Copy the lists and dicts in an argument, to which the user may add something later."""
-    kind: Any = type(tree)
-    if kind is dict:
-        return {key: with_own_lists(each) for key, each in tree.items()}
-    return kind(map(with_own_lists, tree)) if kind is list or kind is tuple else tree
-
-
 POWERS = frozenset({np.power, np.float_power})
 LARGEST_EXACT = 2**53
 
@@ -313,6 +305,8 @@ class Trace(Sequence[Step]):
         The guards, by their places among the steps.
     reads : bool
         Whether a step is read when it is added.
+    whole : bool
+        Whether the first steps, which are kept until there are many, have been read to the end.
     """
 
     reading: Reading = field(factory=Reading)
@@ -322,6 +316,7 @@ class Trace(Sequence[Step]):
     guards: dict[int, Guard] = field(factory=dict, init=False)
     _chunk: int = field(factory=lambda: CHUNK)
     reads: bool = field(default=False, init=False)
+    whole: bool = field(default=True, init=False)
     _recent: list[Step] = field(factory=list, init=False)
     _token_of: dict[Any, int] = field(factory=dict, init=False)
     _begins: list[tuple[int, ...]] = field(factory=list, init=False)
@@ -346,9 +341,10 @@ class Trace(Sequence[Step]):
             return
         self._recent.append(step)
         if len(self._recent) == self._chunk and not self.tokens:
-            recent, self._recent, self.reads = self._recent, [], True
+            recent, self._recent, self.reads, self.whole = self._recent, [], True, False
             for each in recent:
                 self.read(each)
+            self.whole = True
 
     def read(self, step: Step) -> None:
         """Take what is alike of a step, and what differs."""
@@ -382,8 +378,7 @@ class Trace(Sequence[Step]):
         mark = reading.read_call(function, args, kwargs, outputs, several, errors)
         token = self._token_of.get(mark)
         if token is None:
-            own = tuple(map(with_own_lists, args)), with_own_lists(kwargs)
-            call = Call(function, *own, outputs, several, errors)
+            call = Call(function, tuple(args), kwargs, outputs, several, errors)
             token = self.new(mark, call, *begins)
         self.tokens.append(token)
 
@@ -398,8 +393,8 @@ class Trace(Sequence[Step]):
 
     def begin(self) -> None:
         """Note where a chunk begins; read no further ones where hardly any steps are alike."""
-        if len(self.tokens) % self._chunk:
-            return
+        if len(self.tokens) != len(self._begins) * self._chunk:
+            return  # it is not at an end, or has been noted before an interrupt came
         reading = self.reading
         place = len(reading.operands), len(reading.integers), len(reading.kind_of)
         self._begins.append(place)
@@ -411,13 +406,13 @@ class Trace(Sequence[Step]):
         Raises
         ------
         CaptureError
-            A call has been read in part, as an interrupt came, which the function has caught.
+            Calls have been read in part, as an interrupt came, which the function has caught.
         """
-        if not self.tokens:
+        if self.whole and not self.tokens:
             return tuple(self._recent)
         reading = self.reading
         there = len(reading.operands), len(reading.integers), len(reading.kind_of)
-        if tuple(np.array(self.lengths)[self.tokens].sum(axis=0)) != there:
+        if not self.whole or tuple(np.array(self.lengths)[self.tokens].sum(axis=0)) != there:
             raise CaptureError(
                 "a call was interrupted while it was noted, and the function went on; call it again"
             )
@@ -454,12 +449,12 @@ class Trace(Sequence[Step]):
         return next(self.at(np.array([range(len(self.tokens))[place]])))
 
     def at(self, places: Any) -> Iterator[Step]:
-        """Give the steps at some places, in their order."""
+        """Give the steps at some places, in the order of these."""
         if not len(places):
             return
-        chunk = int(places[0]) // self._chunk
+        chunk = int(places.min()) // self._chunk
         first = chunk * self._chunk
-        tokens = np.array(self.tokens[first : int(places[-1]) + 1])
+        tokens = np.array(self.tokens[first : int(places.max()) + 1])
         lengths = np.array(self.lengths)[tokens]
         ends = lengths.cumsum(axis=0) + self._begins[chunk]
         begins = (ends - lengths)[places - first].tolist()
