@@ -47,7 +47,9 @@ def in_pieces(lowering: Lowering, x: MemRef, y: MemRef, out: MemRef) -> bool:
     else:
         whole, rest = divmod(inner, step)
         sums = lowering.temporary((whole + (rest > 0), rows, columns), out.dtype)
-        there = [sums.part(slice(whole)), *[sums.part(whole)] * (rest > 0)]
+        there = [sums.part(slice(whole))]
+        if rest:
+            there.append(sums.part(whole))
         by_part(lowering, pieces(x, 1, step), pieces(y, 0, step), there)
         added_up(lowering, sums, out)
     return True
