@@ -63,7 +63,8 @@ def replayed(function: Callable[..., Any]) -> Array:
 )
 @pytest.mark.parametrize("other", OTHERS, ids=lambda other: type(other).__name__)
 def test_equality_with_what_is_no_array_of_numbers(other: Any, way: Any) -> None:
-    for function in (lambda x: x == other, lambda x: x != other):
+    functions: tuple[Callable[..., Any], ...] = (lambda x: x == other, lambda x: x != other)
+    for function in functions:
         found, expected = way(function), [function(x) for x in ROWS]
         for each, plain in zip(found, expected, strict=True):
             assert np.shape(each) == np.shape(plain)
@@ -86,5 +87,9 @@ def test_what_is_in_an_array(other: Any) -> None:
 )
 @pytest.mark.parametrize("way", [handled, replayed], ids=["handles", "compiled"])
 def test_lists_with_handles_are_compared_as_arrays(listed: Any, way: Any) -> None:
-    for function in (lambda x: x == listed(x), lambda x: x != listed(x)):
+    functions: tuple[Callable[..., Any], ...] = (
+        lambda x: x == listed(x),
+        lambda x: x != listed(x),
+    )
+    for function in functions:
         np.testing.assert_array_equal(way(function), [function(x) for x in ROWS])
