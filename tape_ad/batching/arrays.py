@@ -14,9 +14,10 @@ from tape_ad.base.arrays.overridable import is_traced
 from tape_ad.base.errors import ConversionError
 from tape_ad.batching.decisions import grouped, members_of, part
 from tape_ad.record.array_interface import LIKE, ArrayInterface
-from tape_ad.record.array_operators import BitsInPlace
+from tape_ad.record.array_operators import UNLIKE_NUMBERS, BitsInPlace
 from tape_ad.record.messages.callers import DISPATCHING, caller, is_copied, is_read
 from tape_ad.record.messages.libraries import OWN, answer_to_scipy
+from tape_ad.record.operands import takes_operators
 from tape_ad.record.primals import is_number
 
 Function = Callable[..., Any]
@@ -116,8 +117,13 @@ class BatchedArray(ArrayInterface, BitsInPlace):
             raise TypeError("len() of an array with no axes")
         return self.shape[0]
 
-    def __contains__(self, value: Any) -> bool:
-        return bool(np.any(np.equal(self, value)))
+    def _is(self, function: Any, other: Any) -> Any:
+        if takes_operators(type(other)):
+            return NotImplemented
+        values = np.asarray(other)
+        if values.dtype.kind in UNLIKE_NUMBERS:
+            values = values.astype(object)  # for which there is a loop beside numbers
+        return self._two(function, self, values)
 
     def __bool__(self) -> bool:
         if self.size != 1:

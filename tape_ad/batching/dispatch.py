@@ -38,7 +38,7 @@ from tape_ad.record.mutation import (
     out_by_name,
     unlinked,
 )
-from tape_ad.record.operands import PRODUCTS, beside_sparse, meets_sparse
+from tape_ad.record.operands import PRODUCTS, beside_sparse, meets_sparse, without_wrapping
 from tape_ad.record.primals import is_number, memory_of, primal
 from tape_ad.rules import entry_of, known_facts
 from tape_ad.rules.base import Derivation
@@ -416,7 +416,9 @@ def two(function: Function, x: Any, y: Any) -> Any:
     if meets_sparse(function, x, y):
         return beside_sparse(function, x, y, two)
     known = isinstance(other, OPERANDS) or hasattr(type(other), "__array_ufunc__")
-    return call(function, (x, y)) if known or function in PRODUCTS else NotImplemented
+    if known or function in PRODUCTS or hasattr(other, "__array_wrap__"):
+        return call(function, (without_wrapping(x), without_wrapping(y)))
+    return NotImplemented
 
 
 NUMBERS = frozenset((int, float, complex))

@@ -353,7 +353,7 @@ class ArrayInterface(ArrayOperators, ArrayMethods):
         return (self[i] for i in range(self.shape[0]))
 
     def __contains__(self, value: Any) -> bool:
-        return bool(np.any(np.equal(self, value)))
+        return bool(np.any(self == value))
 
     def __getitem__(self, key: Any) -> Self:
         kind = type(key)

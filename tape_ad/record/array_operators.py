@@ -31,6 +31,7 @@ from numpy import (
 )
 
 from tape_ad.base.errors import UnsupportedArgumentError
+from tape_ad.base.trees import flatten
 from tape_ad.record.messages.callers import is_copied
 from tape_ad.rules.sparse_products import is_sparse, matmul_sparse, sparse_matmul
 
@@ -246,14 +247,22 @@ class BitsInPlace(Shifts):
         return self._change(np.right_shift, self, other)
 
 
+UNLIKE_NUMBERS = "SUMm"
+"""The kinds of the dtypes of text and of times, which equal no number."""
+
+
 def comparable(other: Any) -> bool:
     """Tell whether something is numbers; equality with all else is for NumPy's arrays to decide."""
-    if isinstance(other, (list, tuple)):
-        return np.asarray(other).dtype.kind not in "SUV"
-    numbers = (np.ndarray, np.generic, int, float, complex, ArrayOperators)
-    if isinstance(other, numbers) or is_sparse(other):
+    if isinstance(other, (np.ndarray, np.generic)):
+        return other.dtype.kind not in UNLIKE_NUMBERS
+    if isinstance(other, (int, float, complex, ArrayOperators)) or is_sparse(other):
         return True
-    return hasattr(other, "__array_wrap__")  # as PyTorch's arrays have
+    if isinstance(other, (list, tuple)):
+        if any(isinstance(leaf, ArrayOperators) for leaf in flatten(other)):
+            return True  # and no array that NumPy could make
+        return np.asarray(other).dtype.kind not in UNLIKE_NUMBERS
+    wraps = hasattr(other, "__array_wrap__")  # as PyTorch's arrays have, and those of pandas
+    return wraps and not hasattr(type(other), "__array_ufunc__")
 
 
 def refuse_complex_power(base: Any, exponent: float) -> None:

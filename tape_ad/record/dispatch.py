@@ -55,6 +55,7 @@ from tape_ad.record.operands import (
     partition_operands_slow,
     single_candidate,
     takes_operators,
+    without_wrapping,
 )
 from tape_ad.record.primals import PLAIN_TYPES, is_view, primal, read_only_primal
 from tape_ad.record.tensor import Tensor
@@ -67,7 +68,7 @@ from tape_ad.record.ties import (
     with_ties,
 )
 from tape_ad.rules import FAST_RULES, entry_of
-from tape_ad.rules.base import Constant, Derivation, Entry, Filled, Rule, as_array, refuse
+from tape_ad.rules.base import Constant, Derivation, Entry, Filled, Rule, refuse
 from tape_ad.rules.maps import Array, Chain, Index
 from tape_ad.rules.maps.memory import Window
 from tape_ad.rules.numpy.indexing import filled_key
@@ -125,11 +126,6 @@ def constant_value(function: Function, args: tuple[Any, ...], kwargs: Options) -
         if "read-only" in str(error):
             refuse(function_name(function), out="by position")
         raise_with_name(function, args, error)
-
-
-def without_wrapping(value: Any) -> Any:
-    """Take an array that wraps results, as PyTorch's makes uint8 of bools, to NumPy's."""
-    return as_array(value) if hasattr(value, "__array_wrap__") else value
 
 
 def checked_constant(function: Function, out: Any) -> Any:

@@ -16,7 +16,7 @@ from tape_ad.record.messages.refusals import misplaced_handle, raise_with_name, 
 from tape_ad.record.primals import PLAIN_TYPES, primal
 from tape_ad.record.tensor import Tensor
 from tape_ad.record.ties import Tied
-from tape_ad.rules.base import Rule
+from tape_ad.rules.base import Rule, as_array
 from tape_ad.rules.sparse_products import is_sparse, matmul_sparse, sparse_matmul
 
 # What ``dtype=`` and ``signature=`` of a call mean for what is differentiated
@@ -171,6 +171,11 @@ def as_operand(value: Any) -> Any:
             "handle is not recorded; compute with the numbers in it"
         )
     return array
+
+
+def without_wrapping(value: Any) -> Any:
+    """Take an array that wraps results, as PyTorch's makes uint8 of bools, to NumPy's."""
+    return as_array(value) if hasattr(value, "__array_wrap__") else value
 
 
 def single_candidate(args: tuple[Any, ...]) -> int | None:

@@ -83,7 +83,7 @@ class SparseProduct:
 def times(x: Array, matrix: Sparse) -> Array:
     """Multiply the last axis, the others being rows of one matrix."""
     m, n = matrix.shape
-    if x.size == 0:
+    if x.size == 0 and x.shape[-1] == m:  # else SciPy says what is wrong
         return np.zeros((*x.shape[:-1], n), np.result_type(x.dtype, matrix.dtype))
     rows = x if x.ndim <= 2 else np.reshape(x, (-1, m))
     found = rows @ matrix

@@ -37,6 +37,15 @@ def test_comparisons_give_bools_that_choose_elements(compare: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    "compare",
+    [lambda x, y: x < y, lambda x, y: y < x, lambda x, y: x == y, lambda x, y: x != y],
+)
+def test_comparisons_in_batches(compare: Any) -> None:
+    batched = ta.batched(lambda x: compare(x, T))
+    np.testing.assert_array_equal(batched(np.stack([A, B])), [compare(A, B), compare(B, B)])
+
+
+@pytest.mark.parametrize(
     "function",
     [
         lambda b: np.sum(cubes(x := ta.ComputationRecord().tensor(A)) * b).grad().wrt(x),

@@ -399,3 +399,16 @@ def test_a_handle_is_not_assigned_to_a_plain_array() -> None:
         return np.sum(buffer**2)
 
     assert_replays(ta.grad(mended), (X,), (X + 1.0,), (X + 2.0,))
+
+
+def test_derivatives_of_a_compiled_function_pick_of_a_plain_array_too() -> None:
+    table, places, x = np.arange(1.0, 5.0), np.array([0, 2, 2]), np.array([1.0, 2.0, 3.0])
+
+    def picked(k: Array, x: Array) -> Array:
+        return np.sum(np.sin(table[k] * x))
+
+    compiled = ta.compile(picked, engine="numpy")
+    for transform in (ta.grad, ta.hessian):
+        np.testing.assert_allclose(
+            transform(compiled, argnums=1)(places, x), transform(picked, argnums=1)(places, x)
+        )

@@ -199,3 +199,11 @@ def test_what_ends_in_code_in_c_is_refused_in_a_program() -> None:
     ):
         with pytest.raises(ta.errors.CaptureError, match=r"scipy\.sparse"):
             ta.compile(function)(X)
+
+
+def test_an_empty_array_that_does_not_fit_is_an_error_in_a_batch_too() -> None:
+    matrix = scipy.sparse.csr_array(DENSE)
+    with pytest.raises(ValueError, match="dimension mismatch"):
+        ta.batched(lambda x: x @ matrix)(np.zeros((2, 3, 0)))
+    with pytest.raises(ValueError, match="dimension mismatch"):
+        ta.batched(lambda x: matrix @ x)(np.zeros((2, 0, 3)))

@@ -152,10 +152,13 @@ class Tracer:
 
     def _is(self, function: Any, other: Any) -> Any:
         equality: Any = type(other).__eq__
-        if isinstance(other, UNLIKE_NUMBERS) or equality is object.__eq__:
-            return super()._is(function, other)  # type: ignore[misc]  # whatever the numbers are
         if hasattr(type(other), "__array__"):  # whose answer may be none: identities count then
             other = np.asarray(other)
+            alike = other.dtype.kind in "SUM"
+        else:
+            alike = isinstance(other, UNLIKE_NUMBERS) or equality is object.__eq__
+        if alike:
+            return super()._is(function, other)  # type: ignore[misc]  # whatever the numbers are
         return self._two(function, self, other)
 
     # Of Python's operators, those that handles do not have

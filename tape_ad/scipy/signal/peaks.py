@@ -33,6 +33,23 @@ def distant(peaks: Array, priority: Array, distance: float) -> Array:
     return KERNELS._select_by_peak_distance(np.array(peaks), np.array(priority), distance)
 
 
+@stands_for(scipy.signal._peak_finding._select_by_property)
+def within(properties: Array, lowest: Any, highest: Any) -> Array:
+    """Tell which peaks have a property between two bounds, without filling an array."""
+    keep = np.ones(properties.shape, dtype=bool)
+    if lowest is not None:
+        keep = keep & (lowest <= properties)
+    return keep if highest is None else keep & (properties <= highest)
+
+
+@stands_for(scipy.signal._peak_finding._select_by_peak_threshold)
+def steep(x: Array, peaks: Array, lowest: Any, highest: Any) -> tuple[Array, Array, Array]:
+    """Tell which peaks stand above the samples beside them by what is between two bounds."""
+    left, right = x[peaks] - x[peaks - 1], x[peaks] - x[peaks + 1]
+    above = within(np.minimum(left, right), lowest, None)
+    return above & within(np.maximum(left, right), None, highest), left, right
+
+
 @overridable
 def based(x: Array, peaks: Array, wlen: int) -> tuple[Array, Array]:
     """Find the bases of peaks."""

@@ -19,6 +19,7 @@ from tape_ad.base.trees import flatten, map_leaves
 from tape_ad.record.constants import CONSTANTS, TRIED_AGAIN, ArrayConstant, borrowed
 from tape_ad.record.record import ComputationRecord
 from tape_ad.record.tensor import Tensor
+from tape_ad.transforms.compiled_nodes import Derivative
 from tape_ad.transforms.differentiable import (  # noqa: F401 - tables
     array_subclasses,
     classes,
@@ -316,7 +317,7 @@ def differentiable(thing: Any) -> Any:
     """
     if isinstance(thing, Differentiable) or (isinstance(thing, type) and is_copy(thing)):
         return thing
-    if isinstance(thing, (ValueAndGradient, Jacobian)):
+    if isinstance(thing, (ValueAndGradient, Jacobian, Derivative)):
         return evolve(thing, function=differentiable(thing.function))
     if isinstance(thing, (type, types.ModuleType)) or is_in_place_of_a_module(thing):
         found = converted(thing)
