@@ -88,12 +88,13 @@ def warn_of_growth(record: Any) -> None:
     """Warn once if a record still grows when it has given many gradients.
 
     It is asked at every `OFTEN` gradients, and compares the second time with the first. What a
-    Jacobian adds that is taken row by row, a node for each, is not meant.
+    Jacobian adds that is taken row by row, a node for each, is not meant. Threads that take
+    gradients at once may go past the first time, and then there is nothing to compare with.
     """
     size = len(record.functions)
     if record.gradients == OFTEN:
         record.halfway = size
-    elif record.gradients == 2 * OFTEN and size - record.halfway > 2 * OFTEN:
+    elif record.gradients == 2 * OFTEN and size - getattr(record, "halfway", size) > 2 * OFTEN:
         warnings.warn(
             f"{record.gradients} gradients were taken on one record, which grows with each: it has "
             f"{size:,} nodes, and keeps their arrays; make a fresh one for every step: rec = "

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tape_ad as ta
+from tape_ad.record.tensor import OFTEN
 
 
 def gradient(start: float, barrier: threading.Barrier | None = None) -> tuple[float, int, str]:
@@ -46,6 +47,14 @@ def test_many_threads_with_many_records(work: Any) -> None:
 
 
 @pytest.mark.usefixtures("restless")
+def test_threads_that_count_gradients_past_a_look_at_the_size() -> None:
+    rec = ta.ComputationRecord()
+    x = rec.tensor(2.0)
+    y = x * x
+    rec.gradients = 2 * OFTEN - 1
+    assert y.grad().wrt(x) == 4.0
+
+
 def test_threads_that_sweep_one_finished_record() -> None:
     rec: Any = ta.ComputationRecord()
     x = rec.tensor(np.linspace(0, 1, 5))
