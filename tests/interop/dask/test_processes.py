@@ -149,7 +149,9 @@ def test_a_cluster_of_its_own_replaces_workers_that_dask_gave_up(
         for nanny in nannies:
             os.kill(nanny.pid, signal.SIGKILL)
         assert step(2.0, data) == (3.0, 1.5)
-        client.wait_for_workers(len(nannies))
+        while len(client.nthreads()) < len(nannies):  # a step may do with the first to be replaced
+            assert step(2.0, data) == (3.0, 1.5)
+            time.sleep(0.1)
         assert not set(nannies) & set(client.cluster.workers.values())
 
 
