@@ -89,8 +89,8 @@ def exact_question(number: Any) -> Function:
     return {"f": float_code, "c": complex_code}.get(kind, int)
 
 
-UNLIKE_NUMBERS = (type(None), str, bytes, list, tuple)
-"""Of what is no array of numbers, what equals none; sequences are of text then."""
+EQUAL_TO_NO_NUMBER = (type(None), str, bytes, list, tuple)
+"""The types of what is not comparable and equals no number; sequences are of text then."""
 
 
 class Tracer:
@@ -154,10 +154,10 @@ class Tracer:
         equality: Any = type(other).__eq__
         if hasattr(type(other), "__array__"):  # whose answer may be none: identities count then
             other = np.asarray(other)
-            alike = other.dtype.kind in "SUM"
+            known = other.dtype.kind in "SUM"  # while whole numbers may equal a timedelta
         else:
-            alike = isinstance(other, UNLIKE_NUMBERS) or equality is object.__eq__
-        if alike:
+            known = isinstance(other, EQUAL_TO_NO_NUMBER) or equality is object.__eq__
+        if known:
             return super()._is(function, other)  # type: ignore[misc]  # whatever the numbers are
         return self._two(function, self, other)
 

@@ -394,24 +394,19 @@ class Bytecode:
         dims, length = space.dims, space.length
         shared = self.threads > 1 and not alone
         large = shared and math.prod(dims) * length >= SHARED
-        units, rows_as_before = 1, True  # rows add up in the same order by any number of threads
+        units, by_rows = 1, not parts and length <= ROW
         if large and accumulated:
-            apart = [all(each.outer[k] for each in accumulated) for k in range(len(dims))]
-            first = math.prod(dims[: [*apart, False].index(False)])
-            axis = next((k for k, it in enumerate(apart) if it and dims[k] >= FEW), None)
-            if first >= FEW:
-                units = first
-            elif axis is not None:
-                units = self.chunks(dims[axis])
+            units, axis = self.units(dims, accumulated)
+            if units == 1 and length > STRIP and each_alone:
+                self.strips(space, bodies)
+                return
+            if axis is not None:
                 chunk = dims[axis] // units
-                rows_as_before = each_alone or chunk > 1 or axis < len(dims) - 1
+                by_rows &= each_alone or chunk > 1 or axis < len(dims) - 1  # in the same order
                 rest = (chunk,) if chunk > 1 else ()
                 dims = (units, *dims[:axis], *rest, *dims[axis + 1 :])
                 bodies = [body.in_chunks(axis, chunk) for body in bodies]
-            elif length > STRIP and each_alone:
-                self.strips(space, bodies)
-                return
-        if not parts and length <= ROW and rows_as_before:
+        if by_rows:
             dims, bodies = self.in_rows(dims, bodies, large and not accumulated)
         units = units if accumulated else math.prod(dims)
         last = length
@@ -431,13 +426,29 @@ class Bytecode:
             dims, bodies = (1,), [body.in_blocks(0) for body in bodies]
         self.iterations(dims, length, last, units if large else 1, bodies)
 
-    def chunks(self, length: int) -> int:
-        """Say in how many parts, all alike, threads share an axis that is not the outermost.
+    def units(
+        self, dims: tuple[int, ...], accumulated: Sequence[Operand]
+    ) -> tuple[int, int | None]:
+        """Say in how many units threads share a nest, each of which has results of its own.
 
-        The fewer there are, the more of the memory's order is kept.
+        Returns
+        -------
+        units : int
+            1 where there are too few results apart.
+        axis : int or None
+            Which axis is divided in so many chunks, all alike, if it is not the outermost. The
+            fewer they are, the more of the memory's order is kept.
         """
-        counts = range(self.threads, length, self.threads)
-        return next((count for count in counts if length % count == 0), length)
+        apart = [all(each.outer[k] for each in accumulated) for k in range(len(dims))]
+        outermost = math.prod(dims[: [*apart, False].index(False)])
+        if outermost >= FEW:
+            return outermost, None
+        axis = next((k for k, it in enumerate(apart) if it and dims[k] >= FEW), None)
+        if axis is None:
+            return 1, None
+        counts = range(self.threads, dims[axis], self.threads)
+        units = next((count for count in counts if dims[axis] % count == 0), dims[axis])
+        return units, axis
 
     def in_rows(
         self, dims: tuple[int, ...], bodies: list[Body], large: bool
